@@ -1,0 +1,45 @@
+# The front door, for people and machines alike. Every target does its own set-up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+OUT := out
+
+.DEFAULT_GOAL := help
+.PHONY: help install run paper test lint bench figures clean
+
+help:  ## Show what can be made.
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(READY)  ## Make .venv with the command .venv/bin/ringfence and all tools.
+
+$(READY): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11), "ringfence needs Python 3.11 or newer"'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet]'
+	@touch $@
+
+run: paper  ## The main job, with nothing to configure.
+
+paper: $(READY)  ## Reproduce the paper's four panels; the figure goes to out/paper.png.
+	@mkdir -p $(OUT)
+	$(BIN)/ringfence paper --figure $(OUT)/paper.png
+
+test: lint  ## Run every check: lint, then the tests.
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)  ## Style, types and the layers of the architecture.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## Speed, as ratios measured in one run.
+	$(BIN)/ringfence bench
+
+figures: $(READY)  ## Draw the pictures in docs/images again.
+	$(BIN)/python docs/make_figures.py
+
+clean:  ## Remove what was built.
+	rm -rf $(VENV) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,96 @@
+"""ringfence: the best option that stays inside its limits, on a fixed budget.
+
+    import ringfence as rf
+
+    result = rf.simulate("paper-3", "constrained-sr", budget=2000)
+    print(result.error_rate, result.interval)
+
+The public names are loaded on first use, so that importing ringfence costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ringfence.core.errors import (
+        ExpressionError,
+        InputError,
+        MissingExtraError,
+        NotBuiltError,
+        RingfenceError,
+    )
+    from ringfence.core.hardness import ArmTheory, Hardness
+    from ringfence.core.problem import Problem
+    from ringfence.core.schedule import Phase, successive_rejects_phases
+    from ringfence.interfaces.wiring import compare, reproduce_paper, simulate
+    from ringfence.policies.policy import PhasePolicy
+    from ringfence.policies.registry import POLICIES, find_policy
+    from ringfence.reports.charts import save_chart
+    from ringfence.reports.paper import PaperReport
+    from ringfence.simulation.instance import Instance
+    from ringfence.simulation.results import ComparisonRow, SimulationResult
+
+_HOMES = {
+    "ArmTheory": "core.hardness",
+    "ComparisonRow": "simulation.results",
+    "ExpressionError": "core.errors",
+    "Hardness": "core.hardness",
+    "InputError": "core.errors",
+    "Instance": "simulation.instance",
+    "MissingExtraError": "core.errors",
+    "NotBuiltError": "core.errors",
+    "POLICIES": "policies.registry",
+    "PaperReport": "reports.paper",
+    "Phase": "core.schedule",
+    "PhasePolicy": "policies.policy",
+    "Problem": "core.problem",
+    "RingfenceError": "core.errors",
+    "SimulationResult": "simulation.results",
+    "compare": "interfaces.wiring",
+    "find_policy": "policies.registry",
+    "reproduce_paper": "interfaces.wiring",
+    "save_chart": "reports.charts",
+    "simulate": "interfaces.wiring",
+    "successive_rejects_phases": "core.schedule",
+}
+
+__all__ = [
+    "POLICIES",
+    "ArmTheory",
+    "ComparisonRow",
+    "ExpressionError",
+    "Hardness",
+    "InputError",
+    "Instance",
+    "MissingExtraError",
+    "NotBuiltError",
+    "PaperReport",
+    "Phase",
+    "PhasePolicy",
+    "Problem",
+    "RingfenceError",
+    "SimulationResult",
+    "compare",
+    "find_policy",
+    "reproduce_paper",
+    "save_chart",
+    "simulate",
+    "successive_rejects_phases",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ringfence")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ringfence' has no attribute {name!r}")
+    value = getattr(import_module(f"ringfence.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

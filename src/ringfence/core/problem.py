@@ -1,0 +1,76 @@
+"""A problem: one objective, one or several constraints, turned so that lower is always better.
+
+The turning happens here, once; everything below a problem works on oriented values, everything
+people see is in their own units and direction. Touches its arguments only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.expressions import (
+    Attribute,
+    Constraint,
+    Objective,
+    parse_constraint,
+    parse_objective,
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective and its constraints; attribute 0 is the objective, 1..m the constraints."""
+
+    objective: Objective
+    constraints: tuple[Constraint, ...]
+
+    @classmethod
+    def parse(cls, objective: str, constraints: Sequence[str]) -> "Problem":
+        """Read a problem from its expressions; an error names the one that cannot be read."""
+        if not constraints:
+            raise InputError(
+                "constraints = [] must hold at least one constraint. "
+                "Add one, such as 'mean(risk) <= 1.0'."
+            )
+        try:
+            parsed_objective = parse_objective(objective)
+        except ExpressionError as error:
+            raise _placed("objective", error) from None
+        parsed = []
+        for place, text in enumerate(constraints):
+            try:
+                parsed.append(parse_constraint(text))
+            except ExpressionError as error:
+                raise _placed(f"constraints[{place}]", error) from None
+        return cls(parsed_objective, tuple(parsed))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The objective's attribute, then the constraints' attributes in order."""
+        return (self.objective.attribute, *(c.attribute for c in self.constraints))
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that the problem uses, each once, in order of first use."""
+        return tuple(dict.fromkeys(attribute.metric for attribute in self.attributes))
+
+    @property
+    def signs(self) -> Floats:
+        """+1 where lower is better as written, -1 where the attribute must be negated."""
+        directions = [self.objective.direction == "minimize"]
+        directions += [constraint.relation == "<=" for constraint in self.constraints]
+        return np.where(directions, 1.0, -1.0)
+
+    @property
+    def thresholds(self) -> Floats:
+        """The oriented thresholds, one a constraint: an attribute is fine when it is <= its own."""
+        written = np.array([constraint.threshold for constraint in self.constraints])
+        # Adding zero turns -0.0 into 0.0, so that JSON and tables never show a negative zero.
+        return np.asarray(self.signs[1:] * written + 0.0, dtype=np.float64)
+
+
+def _placed(key: str, error: ExpressionError) -> ExpressionError:
+    return ExpressionError(f"{key} cannot be read: {error.what}", error.text, error.position)

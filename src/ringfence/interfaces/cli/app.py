@@ -1,0 +1,61 @@
+"""The command `ringfence`: its subcommands and what becomes of errors.
+
+May touch every room, through the commands.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ringfence.core.errors import RingfenceError
+from ringfence.interfaces.cli import bench, compare, gaps, paper, simulate
+
+EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="ringfence",
+    help="Find the best option that stays inside its limits, on a fixed budget.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("paper")(paper.paper)
+app.command("simulate")(simulate.simulate)
+app.command("gaps")(gaps.gaps)
+app.command("compare")(compare.compare)
+app.command("bench")(bench.bench)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback of the option parser
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ringfence {version('ringfence')}")
+        raise typer.Exit
+
+
+@app.callback()
+def ringfence(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find the best option that stays inside its limits, on a fixed budget."""
+
+
+def main() -> None:
+    """Run the command line; bad input ends with exit code 2 and one message, never a traceback."""
+    try:
+        app()
+    except RingfenceError as error:
+        sys.stderr.write(f"error: {error}\n")
+        raise SystemExit(EXIT_BAD_INPUT) from None
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        raise SystemExit(EXIT_INTERRUPTED) from None
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`): nothing is left to say to it.
+        sys.stderr.close()
+        raise SystemExit(EXIT_FAILURE) from None

@@ -1,0 +1,86 @@
+"""`ringfence gaps`: the theory of an instance. May touch simulation and core."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.options import InstanceName, Json
+
+
+def gaps(
+    instance: InstanceName,
+    *,
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="Also bound the error at this budget.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what makes an instance hard: kinds of arm, gaps, H1, H2 and the bounds."""
+    from ringfence.simulation.instance import Instance
+
+    known = Instance.load(instance)
+    if budget is not None and budget <= len(known.arms):
+        raise InputError(
+            f"budget = {budget} must be more than the {len(known.arms)} arms. Raise it."
+        )
+    document = gaps_document(known, budget)
+    if json:
+        output.print_json(document)
+    else:
+        _show(document, known.problem)
+
+
+def gaps_document(known: Any, budget: int | None) -> dict[str, Any]:
+    """Return the theory of an instance under the keys that other programs rely on."""
+    theory = known.hardness
+    return {
+        "instance": known.name,
+        "optimal": known.arms[theory.optimal],
+        "feasible": theory.feasible,
+        "arms": [
+            {"name": name} | vars(arm) for name, arm in zip(known.arms, theory.arms, strict=True)
+        ],
+        "H1": theory.h1,
+        "H2": theory.h2,
+        "lower_bound_rate": known.lower_bound_rate,
+        "conjectured_rate": theory.conjectured_rate,
+        "budget": budget,
+        "upper_bound": None if budget is None else known.upper_bound(budget),
+    }
+
+
+def _show(document: dict[str, Any], problem: Any) -> None:
+    console = output.console()
+    limits = ", ".join(map(str, problem.constraints))
+    console.print(f"{problem.objective}, subject to {limits}", markup=False)
+    answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
+    console.print(f"{document['optimal']} {answer}.", markup=False)
+    rows = [
+        [
+            arm["name"],
+            arm["kind"],
+            str(arm["rank"]),
+            *(output.number(arm[key]) for key in ("margin", "delta", "Delta")),
+        ]
+        for arm in sorted(document["arms"], key=lambda arm: arm["rank"])
+    ]
+    console.print(
+        output.table(
+            "Arms, hardest first", ["arm", "kind", "rank", "margin", "delta", "Delta"], rows
+        )
+    )
+    facts = [
+        ("H1", document["H1"], "sum of 1/Delta^2"),
+        ("H2", document["H2"], "largest rank/Delta^2"),
+        ("1/H1", document["conjectured_rate"], "conjectured limit of any decay rate"),
+    ]
+    if document["lower_bound_rate"] is not None:
+        facts.append(("Delta^2", document["lower_bound_rate"], "proven limit of any decay rate"))
+    if document["budget"] is not None:
+        bound = document["upper_bound"]
+        why = f"bound on constrained-sr's error at T = {document['budget']}"
+        facts.append(("bound", bound, why if bound is not None else why + " (not proven here)"))
+    for name, value, why in facts:
+        console.print(f"{name:>8}  {output.number(value, 6):<12} {why}", markup=False)

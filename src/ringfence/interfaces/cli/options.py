@@ -1,0 +1,20 @@
+"""The options that several commands share. Touches nothing."""
+
+from typing import Annotated
+
+import typer
+
+InstanceName = Annotated[
+    str, typer.Argument(metavar="INSTANCE", help="A TOML file, or paper-1 to paper-4.")
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one strict JSON document and nothing else.")
+]
+Replications = Annotated[
+    int, typer.Option("--replications", help="How many replications to run for each point.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", help="Threads to use; the result does not depend on it."),
+]

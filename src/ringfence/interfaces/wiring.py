@@ -1,0 +1,216 @@
+"""Composes the rooms into the public functions: the one file that knows them all.
+
+May touch every room.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from ringfence.core.errors import InputError, NotBuiltError, one_of
+from ringfence.core.streams import require_seed
+from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.registry import find_policy
+from ringfence.reports.paper import (
+    BUDGETS,
+    POLICY_NAMES,
+    UNPUBLISHED_BUDGETS,
+    UNPUBLISHED_INSTANCE,
+    PaperReport,
+    paper_report,
+)
+from ringfence.simulation.experiment import (
+    Counts,
+    Experiment,
+    chunk_sizes,
+    discordance,
+    total,
+)
+from ringfence.simulation.instance import PAPER_INSTANCES, Instance
+from ringfence.simulation.kernels import Tally
+from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
+
+AnyInstance: TypeAlias = Instance | str | Path
+AnyPolicy: TypeAlias = PhasePolicy | str
+RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally]
+
+UNPUBLISHED_REPLICATIONS = 4_000_000
+_SLOW_CHUNK = 16
+
+
+def simulate(
+    instance: AnyInstance,
+    policy: AnyPolicy = "constrained-sr",
+    *,
+    budget: int,
+    replications: int = 100_000,
+    seed: int = 0,
+    scales: str = "known",
+    engine: str = "cpu",
+    method: str = "monte-carlo",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SimulationResult:
+    """Return how often a policy errs on an instance at a budget.
+
+    The result for a seed is the same on any number of threads. `engine="reference"` pulls one
+    sample at a time in plain Python. `progress` is told of finished replications as they come.
+    """
+    run = _engine(engine)
+    _require_built("scales", scales, built="known", planned="estimated")
+    _require_built("method", method, built="monte-carlo", planned="importance")
+    _require_count("replications", replications)
+    require_seed(seed)
+    experiment = Experiment(_instance(instance), _policy(policy), budget)
+    slow = engine == "reference"
+    run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
+    started = time.perf_counter()
+    counts = run_chunks(
+        lambda chunk, size: Counts.of(run(experiment, seed, chunk, size)),
+        chunk_sizes(replications, _SLOW_CHUNK if slow else experiment.chunk_size),
+        threads=1 if slow else threads,
+        progress=progress,
+    )
+    seconds = time.perf_counter() - started
+    return SimulationResult.of(experiment, total(counts), seed=seed, engine=engine, seconds=seconds)
+
+
+def compare(
+    instances: AnyInstance | Sequence[AnyInstance],
+    *,
+    policies: Sequence[AnyPolicy],
+    budgets: Sequence[int],
+    replications: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[ComparisonRow]:
+    """Return a row for every instance, budget and policy, on common random numbers.
+
+    Policies on the same schedule see identical pulls; every ratio is to the first policy.
+    """
+    _require_count("replications", replications)
+    require_seed(seed)
+    listed = [instances] if isinstance(instances, Instance | str | Path) else list(instances)
+    for key, values in (("instances", listed), ("policies", policies), ("budgets", budgets)):
+        if not values:
+            raise InputError(f"{key} = [] must name at least one.")
+    chosen = [_policy(policy) for policy in policies]
+    plans = [
+        [Experiment(loaded, policy, budget, shared=True) for policy in chosen]
+        for loaded in map(_instance, listed)
+        for budget in budgets
+    ]
+    return [
+        row
+        for experiments in plans
+        for row in _side_by_side(
+            experiments, replications, seed=seed, threads=threads, progress=progress
+        )
+    ]
+
+
+def reproduce_paper(
+    *,
+    replications: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> PaperReport:
+    """Return the paper's four panels beside its published points, with fitted decay rates.
+
+    The points that the paper could only give as minus infinity get four million replications, or
+    as many as asked for if that is more.
+    """
+    instances = [Instance.load(name) for name in PAPER_INSTANCES]
+    rows = compare(
+        instances,
+        policies=POLICY_NAMES,
+        budgets=BUDGETS,
+        replications=replications,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+    beyond = compare(
+        PAPER_INSTANCES[UNPUBLISHED_INSTANCE - 1],
+        policies=POLICY_NAMES,
+        budgets=UNPUBLISHED_BUDGETS,
+        replications=max(replications, UNPUBLISHED_REPLICATIONS),
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+    return paper_report([row.result for row in rows], [row.result for row in beyond], instances)
+
+
+def paper_replications(replications: int) -> int:
+    """Return how many replications `reproduce_paper` runs in all, for a progress bar."""
+    points = len(PAPER_INSTANCES) * len(BUDGETS)
+    beyond = len(UNPUBLISHED_BUDGETS) * max(replications, UNPUBLISHED_REPLICATIONS)
+    return points * replications + beyond
+
+
+def _side_by_side(
+    experiments: Sequence[Experiment],
+    replications: int,
+    *,
+    seed: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[ComparisonRow]:
+    """Run all experiments on every chunk, so that their replications can be paired."""
+
+    def work(chunk: int, size: int) -> list[tuple[Counts, tuple[int, int]]]:
+        tallies = [experiment.run_chunk(seed, chunk, size) for experiment in experiments]
+        return [(Counts.of(tally), discordance(tally.wrong, tallies[0].wrong)) for tally in tallies]
+
+    for experiment in experiments:
+        experiment.run_chunk(seed, 0, 0)
+    started = time.perf_counter()
+    size = min(experiment.chunk_size for experiment in experiments)
+    chunks = run_chunks(work, chunk_sizes(replications, size), threads=threads, progress=progress)
+    seconds = (time.perf_counter() - started) / len(experiments)
+    results, pairs = [], []
+    for place, experiment in enumerate(experiments):
+        own = [chunk[place] for chunk in chunks]
+        counts = total([count for count, _ in own])
+        pairs.append((sum(here for _, (here, _) in own), sum(first for _, (_, first) in own)))
+        results.append(
+            SimulationResult.of(experiment, counts, seed=seed, engine="cpu", seconds=seconds)
+        )
+    return [compared(result, results[0], pair) for result, pair in zip(results, pairs, strict=True)]
+
+
+def _instance(source: AnyInstance) -> Instance:
+    return source if isinstance(source, Instance) else Instance.load(source)
+
+
+def _policy(source: AnyPolicy) -> PhasePolicy:
+    return find_policy(source) if isinstance(source, str) else source
+
+
+def _engine(name: str) -> RunChunk:
+    if name == "cpu":
+        return Experiment.run_chunk
+    if name == "reference":
+        from ringfence.simulation.reference import run_chunk
+
+        return run_chunk
+    if name == "cuda":
+        raise NotBuiltError("engine = 'cuda' is not built yet. Use 'cpu' or 'reference'.")
+    raise one_of("engine", name, ("cpu", "reference"))
+
+
+def _require_built(key: str, value: str, *, built: str, planned: str) -> None:
+    if value == planned:
+        raise NotBuiltError(f"{key} = {value!r} is not built yet. Use {built!r}.")
+    if value != built:
+        raise one_of(key, value, (built,))
+
+
+def _require_count(key: str, value: int) -> None:
+    if value < 1:
+        raise InputError(f"{key} = {value} must be at least 1. Give a positive whole number.")

@@ -1,0 +1,154 @@
+"""One policy, one instance, one budget: what is replicated, chunk by chunk, and what is counted.
+
+A chunk is a fixed number of replications with streams of its own, so that its outcome depends on
+the seed and its number alone. May touch core, policies and simulation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from ringfence.core.arrays import Integers, Mask
+from ringfence.core.schedule import Phase, pulls_used, survivors
+from ringfence.core.streams import chunk_streams
+from ringfence.policies.policy import PhasePolicy
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.kernels import Design, Tally, kernel_for
+
+Engine = Literal["cpu", "reference"]
+
+_CHUNK_WORK = 2**18
+_CHUNK_LIMITS = (16, 2**14)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was counted over replications; sums of chunks, in any order."""
+
+    replications: int
+    errors: int
+    wrong_flag: int
+    lost_in_phase: Integers
+    pulls: Integers
+
+    @classmethod
+    def of(cls, tally: Tally) -> "Counts":
+        """Count a chunk."""
+        return cls(
+            replications=len(tally.wrong),
+            errors=int(tally.wrong.sum()),
+            wrong_flag=int(tally.flag_wrong.sum()),
+            lost_in_phase=tally.lost_in_phase,
+            pulls=tally.pulls,
+        )
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.replications + other.replications,
+            self.errors + other.errors,
+            self.wrong_flag + other.wrong_flag,
+            self.lost_in_phase + other.lost_in_phase,
+            self.pulls + other.pulls,
+        )
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A policy on an instance at a budget. With `shared`, dead arms are drawn too.
+
+    Policies on the same schedule then see identical pulls for the same seed.
+    """
+
+    instance: Instance
+    policy: PhasePolicy
+    budget: int
+    shared: bool = False
+    phases: tuple[Phase, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Cut the budget into phases, or refuse it."""
+        phases = self.policy.phases(len(self.instance.arms), self.budget)
+        object.__setattr__(self, "phases", phases)
+
+    @property
+    def pulls_used(self) -> int:
+        """The pulls that the schedule spends."""
+        return pulls_used(len(self.instance.arms), self.phases)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of pulls one replication draws."""
+        arm_count = len(self.instance.arms)
+        if self.shared:
+            return arm_count * len(self.phases)
+        return sum(survivors(arm_count, self.phases))
+
+    @property
+    def chunk_size(self) -> int:
+        """How many replications make a chunk: fewer where one costs more, whatever the machine."""
+        law = self.instance.law
+        work = self.blocks * (2 + law.normals_per_block)
+        if law.draws_samples:
+            work += self.budget
+        least, most = _CHUNK_LIMITS
+        size: int = 2 ** ((_CHUNK_WORK // work).bit_length())
+        return max(least, min(most, size))
+
+    @cached_property
+    def design(self) -> Design:
+        """The experiment as arrays."""
+        law, theory = self.instance.law, self.instance.hardness
+        optimal = np.zeros(len(self.instance.arms), np.bool_)
+        optimal[list(theory.optimal_arms)] = True
+        return Design(
+            phases=np.array(self.phases, dtype=np.int64),
+            scales=self.instance.scales,
+            thresholds=self.instance.problem.thresholds,
+            optimal=optimal,
+            feasible=theory.feasible,
+            shuffled=law.has_ties or any(phase.extra for phase in self.phases),
+            shared=self.shared,
+            blocks=self.blocks,
+        )
+
+    def empty_tally(self, replications: int) -> Tally:
+        """Return a tally with nothing counted."""
+        return Tally(
+            wrong=np.zeros(replications, np.bool_),
+            flag_wrong=np.zeros(replications, np.bool_),
+            lost_in_phase=np.zeros(len(self.phases), np.int64),
+            pulls=np.zeros(len(self.instance.arms), np.int64),
+        )
+
+    def run_chunk(self, seed: int, chunk: int, replications: int) -> Tally:
+        """Run the first `replications` of a chunk, compiled."""
+        tally = self.empty_tally(replications)
+        law = self.instance.law
+        kernel = kernel_for(
+            self.policy.reject, law.add_block, len(self.design.scales), law.normals_per_block
+        )
+        rng, order_rng = chunk_streams(seed, self.budget, chunk)
+        kernel(rng, order_rng, law.arrays, self.design, tally)
+        return tally
+
+
+def chunk_sizes(replications: int, size: int) -> list[int]:
+    """Return how many replications each chunk runs."""
+    whole, rest = divmod(replications, size)
+    return [size] * whole + [rest] * (rest > 0)
+
+
+def discordance(here: Mask, first: Mask) -> tuple[int, int]:
+    """Return how often only this policy erred, and how often only the first one did."""
+    return int((here & ~first).sum()), int((first & ~here).sum())
+
+
+def total(counts: Sequence[Counts]) -> Counts:
+    """Return the sum of at least one chunk's counts."""
+    result = counts[0]
+    for other in counts[1:]:
+        result = result + other
+    return result

@@ -1,0 +1,91 @@
+"""An instance: a known problem, to simulate on and to reason about.
+
+May touch core; reads instance files through `instance_file`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
+from ringfence.core.problem import Problem
+from ringfence.simulation.laws import Law
+
+PAPER_INSTANCES = ("paper-1", "paper-2", "paper-3", "paper-4")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A problem with named arms whose distributions are known."""
+
+    name: str
+    problem: Problem
+    arms: tuple[str, ...]
+    law: Law
+
+    @classmethod
+    def load(cls, source: str | Path) -> "Instance":
+        """Return one of the paper's instances by name (paper-1 to paper-4), or read a TOML file."""
+        from ringfence.simulation.instance_file import read_instance
+
+        if str(source) in PAPER_INSTANCES:
+            folder = resources.files("ringfence.simulation") / "instances"
+            with resources.as_file(folder / f"{source}.toml") as path:
+                return read_instance(path)
+        return read_instance(Path(source))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], *, name: str = "instance") -> "Instance":
+        """Return the instance that a TOML file of this content would give."""
+        from ringfence.simulation.instance_file import build_instance
+
+        return build_instance(content, name=name, folder=Path())
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        arm: str,
+        objective: str,
+        constraints: Sequence[str],
+        name: str = "table",
+    ) -> "Instance":
+        """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull."""
+        from ringfence.simulation.tables import columns_of_frame, table_instance
+
+        problem = Problem.parse(objective, constraints)
+        columns = columns_of_frame(frame, [arm, *problem.metrics])
+        return table_instance(name, problem, columns, arm)
+
+    @property
+    def means(self) -> Floats:
+        """The true attributes [arm, attribute], oriented so that lower is better."""
+        return self.law.means
+
+    @property
+    def scales(self) -> Floats:
+        """sqrt(a) of each attribute, as a policy that knows the noise is given them."""
+        return np.sqrt(self.law.constants)
+
+    @cached_property
+    def hardness(self) -> Hardness:
+        """The theory of the instance."""
+        return hardness(self.means, self.scales, self.problem.thresholds)
+
+    @property
+    def lower_bound_rate(self) -> float | None:
+        """The decay that no consistent policy beats, where it is proven."""
+        return lower_bound_rate(self.hardness, self.law.covariances)
+
+    def upper_bound(self, budget: int) -> float | None:
+        """Bound Constrained-SR's error; None where the constants are not proven."""
+        if not self.law.constants_are_proven:
+            return None
+        return upper_bound(self.hardness, budget, constraint_count=len(self.problem.constraints))
