@@ -39,27 +39,32 @@ def apparent_best(
 ) -> int:
     """Return the arm that looks optimal: least objective if any looks feasible, else least margin.
 
-    Ties: then the least margin, then the first in priority.
+    Ties: then the least margin, then the first in priority. `nearest` matters only until the
+    first feasible-looking arm turns up.
     """
     best = -1
     best_margin = 0.0
-    best_value = 0.0
+    nearest = -1
+    nearest_margin = 0.0
     for i in range(estimates.shape[0]):
         if not alive[i]:
             continue
         own_margin = margin(estimates, i, scales, thresholds)
-        value = estimates[i, 0] if own_margin <= 0.0 else own_margin
-        if best >= 0:
-            if own_margin > 0.0 and best_margin <= 0.0:
-                continue
-            if (own_margin <= 0.0) == (best_margin <= 0.0) and not precedes(
-                value, own_margin, priority[i], best_value, best_margin, priority[best]
-            ):
-                continue
-        best = i
-        best_margin = own_margin
-        best_value = value
-    return best
+        if own_margin <= 0.0:
+            if best < 0 or precedes(
+                estimates[i, 0], own_margin, priority[i],
+                estimates[best, 0], best_margin, priority[best],
+            ):  # fmt: skip
+                best = i
+                best_margin = own_margin
+        elif best < 0 and (
+            nearest < 0
+            or own_margin < nearest_margin
+            or (own_margin == nearest_margin and priority[i] < priority[nearest])
+        ):
+            nearest = i
+            nearest_margin = own_margin
+    return best if best >= 0 else nearest
 
 
 def separation(estimates: Floats, best: int, arm: int, scales: Floats, thresholds: Floats) -> float:

@@ -29,8 +29,8 @@ def reject(
     for i in range(estimates.shape[0]):
         if not alive[i] or i == best:
             continue
-        own_gap = gap(estimates, best, i, scales, thresholds)
         own_margin = margin(estimates, i, scales, thresholds)
+        own_gap = gap(estimates, best, i, scales, thresholds)
         if (
             worst < 0
             or own_gap > worst_gap

@@ -12,16 +12,18 @@ from typing import Literal
 import numpy as np
 
 from ringfence.core.arrays import Integers, Mask
-from ringfence.core.schedule import Phase, pulls_used, survivors
+from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import chunk_streams
 from ringfence.policies.policy import PhasePolicy
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Design, Tally, kernel_for
+from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
 
 Engine = Literal["cpu", "reference"]
 
 _CHUNK_WORK = 2**18
-_CHUNK_LIMITS = (16, 2**14)
+_LEAST_CHUNK, _MOST_CHUNK = 16, 2**14
+_LANE_WORK = 2**10
+_LEAST_LANES = 8
 
 
 @dataclass(frozen=True)
@@ -80,22 +82,21 @@ class Experiment:
 
     @property
     def blocks(self) -> int:
-        """How many blocks of pulls one replication draws."""
-        arm_count = len(self.instance.arms)
-        if self.shared:
-            return arm_count * len(self.phases)
-        return sum(survivors(arm_count, self.phases))
+        """How many blocks of pulls one replication draws at the most."""
+        return len(self.instance.arms) * len(self.phases)
+
+    @property
+    def lanes(self) -> int:
+        """How many replications run side by side: fewer where arms are many, to stay in cache."""
+        return max(_LEAST_LANES, min(MOST_LANES, _LANE_WORK // len(self.instance.arms)))
 
     @property
     def chunk_size(self) -> int:
         """How many replications make a chunk: fewer where one costs more, whatever the machine."""
         law = self.instance.law
-        work = self.blocks * (2 + law.normals_per_block)
-        if law.draws_samples:
-            work += self.budget
-        least, most = _CHUNK_LIMITS
-        size: int = 2 ** ((_CHUNK_WORK // work).bit_length())
-        return max(least, min(most, size))
+        work = self.blocks * (2 + law.normals) + self.budget * law.draws_samples
+        size: int = 2 ** (_CHUNK_WORK // work).bit_length()
+        return max(_LEAST_CHUNK, min(_MOST_CHUNK, size))
 
     @cached_property
     def design(self) -> Design:
@@ -111,7 +112,7 @@ class Experiment:
             feasible=theory.feasible,
             shuffled=law.has_ties or any(phase.extra for phase in self.phases),
             shared=self.shared,
-            blocks=self.blocks,
+            lanes=self.lanes,
         )
 
     def empty_tally(self, replications: int) -> Tally:
@@ -128,7 +129,11 @@ class Experiment:
         tally = self.empty_tally(replications)
         law = self.instance.law
         kernel = kernel_for(
-            self.policy.reject, law.add_block, len(self.design.scales), law.normals_per_block
+            self.policy.reject,
+            law.draw_block,
+            arm_count=len(self.instance.arms),
+            attribute_count=len(self.design.scales),
+            normals=law.normals,
         )
         rng, order_rng = chunk_streams(seed, self.budget, chunk)
         kernel(rng, order_rng, law.arrays, self.design, tally)

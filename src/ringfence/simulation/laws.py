@@ -1,9 +1,10 @@
 """How pulls are distributed: gaussian, counts and waiting times, or a table of logged rows.
 
 A law speaks of oriented attributes (objective first, lower better). It offers one pull at a time
-to the reference engine and, to compiled code, arrays with a plain function that adds the sum of
-a whole block of pulls: under mean attributes a block matters through its sum alone, so its cost
-does not grow with its length (tables excepted: their rows are drawn one by one).
+to the reference engine and, to compiled code, arrays with a plain function that draws the sum of
+a whole block of pulls, for many replications (lanes) side by side: under mean attributes a block
+matters through its sum alone, so its cost does not grow with its length (tables excepted: their
+rows are drawn one by one).
 
 May touch core.
 """
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.streams import Generator
 
 FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential")
@@ -46,8 +47,8 @@ class Law(Protocol):
         """Whether two arms' estimates can be equal with positive probability."""
 
     @property
-    def normals_per_block(self) -> int:
-        """How many standard normals one block takes: the width of `noise`."""
+    def normals(self) -> int:
+        """How many standard normals one block takes."""
 
     @property
     def draws_samples(self) -> bool:
@@ -55,11 +56,15 @@ class Law(Protocol):
 
     @property
     def arrays(self) -> Any:
-        """The arrays that `add_block` reads."""
+        """The arrays that `draw_block` reads."""
 
     @property
-    def add_block(self) -> Any:
-        """The plain function (rng, arrays, noise, block, arm, pulls, sums) for compiled code."""
+    def draw_block(self) -> Any:
+        """The plain function (rng, arrays, noise, drawn, arm, pulls, block) for compiled code.
+
+        It puts the sum of `pulls` pulls of an arm into block[attribute, lane], at least where
+        drawn[arm, lane]; noise[normal, lane] holds fresh standard normals.
+        """
 
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return the attributes of one pull."""
@@ -72,22 +77,25 @@ class GaussianArrays(NamedTuple):
     factors: Floats
 
 
-def add_gaussian_block(
+def draw_gaussian_block(
     rng: Generator,
     arrays: GaussianArrays,
     noise: Floats,
-    block: int,
+    drawn: Mask,
     arm: int,
     pulls: int,
-    sums: Floats,
+    block: Floats,
 ) -> None:
-    """Add the sum of a block, Normal(n mu, n Sigma), to the arm's sums."""
+    """Put the sum of a block, Normal(n mu, n Sigma), into every lane."""
     root = math.sqrt(pulls)
-    for c in range(sums.shape[1]):
-        deviation = 0.0
-        for d in range(noise.shape[1]):
-            deviation += arrays.factors[arm, c, d] * noise[block, d]
-        sums[arm, c] += pulls * arrays.means[arm, c] + root * deviation
+    for c in range(block.shape[0]):
+        shift = pulls * arrays.means[arm, c]
+        for lane in range(block.shape[1]):
+            block[c, lane] = shift
+        for d in range(noise.shape[0]):
+            factor = root * arrays.factors[arm, c, d]
+            for lane in range(block.shape[1]):
+                block[c, lane] += factor * noise[d, lane]
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ class GaussianLaw:
     factors: Floats
     has_ties = False
     draws_samples = False
-    add_block = staticmethod(add_gaussian_block)
+    draw_block = staticmethod(draw_gaussian_block)
 
     @property
     def covariances(self) -> list[Floats]:
@@ -107,7 +115,7 @@ class GaussianLaw:
         return list(self.covariance)
 
     @property
-    def normals_per_block(self) -> int:
+    def normals(self) -> int:
         """One normal a metric."""
         return int(self.factors.shape[2])
 
@@ -146,33 +154,36 @@ class MixedArrays(NamedTuple):
     signs: Floats
 
 
-def add_mixed_block(
+def draw_mixed_block(
     rng: Generator,
     arrays: MixedArrays,
     noise: Floats,
-    block: int,
+    drawn: Mask,
     arm: int,
     pulls: int,
-    sums: Floats,
+    block: Floats,
 ) -> None:
-    """Add the sum of a block: binomial, Poisson, gamma or normal, metric by metric."""
-    for q in range(arrays.families.shape[0]):
-        family = arrays.families[q]
-        mean = arrays.means[arm, q]
-        if family == BERNOULLI:
-            total = float(rng.binomial(pulls, mean))
-        elif family == POISSON:
-            total = float(rng.poisson(pulls * mean))
-        elif family == EXPONENTIAL:
-            total = mean * rng.standard_gamma(float(pulls))
-        else:
-            deviation = 0.0
-            for d in range(noise.shape[1]):
-                deviation += arrays.factors[arm, q, d] * noise[block, d]
-            total = pulls * mean + math.sqrt(pulls) * deviation
-        for c in range(sums.shape[1]):
-            if arrays.metric_of[c] == q:
-                sums[arm, c] += arrays.signs[c] * total
+    """Put the sum of a block into the drawn lanes: binomial, Poisson, gamma or normal."""
+    for lane in range(block.shape[1]):
+        if not drawn[arm, lane]:
+            continue
+        for q in range(arrays.families.shape[0]):
+            family = arrays.families[q]
+            mean = arrays.means[arm, q]
+            if family == BERNOULLI:
+                total = float(rng.binomial(pulls, mean))
+            elif family == POISSON:
+                total = float(rng.poisson(pulls * mean))
+            elif family == EXPONENTIAL:
+                total = mean * rng.standard_gamma(float(pulls))
+            else:
+                deviation = 0.0
+                for d in range(noise.shape[0]):
+                    deviation += arrays.factors[arm, q, d] * noise[d, lane]
+                total = pulls * mean + math.sqrt(pulls) * deviation
+            for c in range(block.shape[0]):
+                if arrays.metric_of[c] == q:
+                    block[c, lane] = arrays.signs[c] * total
 
 
 @dataclass(frozen=True)
@@ -190,7 +201,7 @@ class MixedLaw:
     signs: Floats
     covariances = None
     draws_samples = False
-    add_block = staticmethod(add_mixed_block)
+    draw_block = staticmethod(draw_mixed_block)
 
     @property
     def means(self) -> Floats:
@@ -198,7 +209,7 @@ class MixedLaw:
         return np.asarray(self.metric_means[:, self.metric_of] * self.signs + 0.0, dtype=np.float64)
 
     @property
-    def normals_per_block(self) -> int:
+    def normals(self) -> int:
         """One normal a gaussian metric."""
         return int(self.factors.shape[2])
 
@@ -262,21 +273,26 @@ class TableArrays(NamedTuple):
     starts: Integers
 
 
-def add_table_block(
+def draw_table_block(
     rng: Generator,
     arrays: TableArrays,
     noise: Floats,
-    block: int,
+    drawn: Mask,
     arm: int,
     pulls: int,
-    sums: Floats,
+    block: Floats,
 ) -> None:
-    """Add the rows of a block, drawn one by one with replacement."""
+    """Put the sum of a block's rows, drawn one by one with replacement, into the drawn lanes."""
     start, stop = arrays.starts[arm], arrays.starts[arm + 1]
-    for _ in range(pulls):
-        row = rng.integers(start, stop)
-        for c in range(sums.shape[1]):
-            sums[arm, c] += arrays.rows[row, c]
+    for lane in range(block.shape[1]):
+        if not drawn[arm, lane]:
+            continue
+        for c in range(block.shape[0]):
+            block[c, lane] = 0.0
+        for _ in range(pulls):
+            row = rng.integers(start, stop)
+            for c in range(block.shape[0]):
+                block[c, lane] += arrays.rows[row, c]
 
 
 @dataclass(frozen=True)
@@ -289,8 +305,8 @@ class TableLaw:
     constants_are_proven = False
     has_ties = True
     draws_samples = True
-    normals_per_block = 0
-    add_block = staticmethod(add_table_block)
+    normals = 0
+    draw_block = staticmethod(draw_table_block)
 
     @cached_property
     def means(self) -> Floats:
