@@ -1,7 +1,7 @@
 """What `ringfence bench` measures: ratios between things timed in turn, in one run.
 
 The machine may be shared and noisy, so nothing is judged by seconds; each ratio is the median
-over interleaved repeats. The yardstick is the paper's third instance under Constrained-SR at T = 10,000.
+over interleaved repeats. The yardstick is the paper's third instance, Constrained-SR, T = 10,000.
 May touch simulation and wiring.
 """
 

@@ -24,6 +24,7 @@ from ringfence.simulation.results import SimulationResult
 FORMATS = (".png", ".svg", ".pdf")
 _COLOURS = ("#0072B2", "#D55E00")
 _SHAPES = ("triangle-up", "circle")
+_SCENE_WIDTH = 7
 _TITLES = {
     1: "(a) first instance: just inside the threshold",
     2: "(b) second instance: within noise of the threshold",
@@ -120,16 +121,15 @@ def _scene(alt: Any, scene: Scene) -> Any:
         {
             "objective": x,
             "constraint": y,
-            "arm": f"arm {place}",
             "status": "looks feasible" if y <= scene.threshold else "looks infeasible",
-            "note": scene.note(place - 1),
+            "note": "\n".join([f"arm {place}", *scene.notes(place - 1)]),
         }
         for place, (x, y) in enumerate(scene.points, start=1)
     ]
-    x = alt.X("objective:Q", title="estimated objective (lower is better)")
-    y = alt.Y("constraint:Q", title="estimated constraint attribute")
+    x = alt.X("objective:Q", title="estimated objective (lower is better)").axis(tickCount=7)
+    y = alt.Y("constraint:Q", title="estimated constraint attribute").axis(tickCount=5)
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x.scale(domain=[0, 5.2]), y.scale(domain=[0, 4.4])
+        x.scale(domain=[0, _SCENE_WIDTH]), y.scale(domain=[0, 4.5])
     )
     dots = base.mark_point(filled=True, size=150, opacity=1).encode(
         color=alt.Color("status:N", title=None)
@@ -139,17 +139,18 @@ def _scene(alt: Any, scene: Scene) -> Any:
             domain=["looks feasible", "looks infeasible"], range=["circle", "square"]
         ),
     )
-    names = base.mark_text(dy=-16, fontWeight="bold", fontSize=12).encode(text="arm:N")
-    notes = base.mark_text(dy=18, fontSize=10.5, lineBreak="\n").encode(text="note:N")
+    notes = base.mark_text(
+        align="left", baseline="bottom", dx=11, dy=-1, fontSize=11, lineBreak="\n"
+    ).encode(text="note:N")
     limit = alt.Data(values=[{"at": scene.threshold, "label": "threshold"}])
     rule = alt.Chart(limit).mark_rule(strokeDash=[5, 4], color="#555555").encode(y="at:Q")
     label = (
         alt.Chart(limit)
         .mark_text(align="right", dx=-4, dy=-7, color="#555555")
-        .encode(y="at:Q", x=alt.datum(5.2), text="label:N")
+        .encode(y="at:Q", x=alt.datum(_SCENE_WIDTH), text="label:N")
     )
-    return (rule + label + dots + names + notes).properties(
-        width=340, height=280, title=alt.TitleParams(scene.title, anchor="start")
+    return (rule + label + dots + notes).properties(
+        width=400, height=270, title=alt.TitleParams(scene.title, anchor="start")
     )
 
 

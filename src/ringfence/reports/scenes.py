@@ -35,14 +35,13 @@ class Scene:
             )
         )
 
-    def note(self, arm: int) -> str:
+    def notes(self, arm: int) -> list[str]:
         """Return which of the paper's two policies drop an arm, in words."""
-        droppers = [
-            policy
+        return [
+            f"dropped by {policy}"
             for policy in ("constrained-sr", "infeasible-first")
             if self.rejected_by(policy) == arm
         ]
-        return "\n".join(f"dropped by {policy}" for policy in droppers)
 
 
 TIE_RULE = Scene(

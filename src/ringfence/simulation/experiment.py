@@ -21,7 +21,7 @@ from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
 Engine = Literal["cpu", "reference"]
 
 _CHUNK_WORK = 2**18
-_LEAST_CHUNK, _MOST_CHUNK = 16, 2**14
+_MOST_CHUNK = 2**14
 _LANE_WORK = 2**10
 _LEAST_LANES = 8
 
@@ -96,7 +96,7 @@ class Experiment:
         law = self.instance.law
         work = self.blocks * (2 + law.normals) + self.budget * law.draws_samples
         size: int = 2 ** (_CHUNK_WORK // work).bit_length()
-        return max(_LEAST_CHUNK, min(_MOST_CHUNK, size))
+        return max(self.lanes, min(_MOST_CHUNK, size))
 
     @cached_property
     def design(self) -> Design:

@@ -6,7 +6,7 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
-from ringfence.interfaces.cli.options import Json, Replications, Seed, Threads
+from ringfence.interfaces.cli.options import POLICY_NAMES, Json, Replications, Seed, Threads
 
 
 def compare(
@@ -17,7 +17,7 @@ def compare(
     *,
     policies: Annotated[
         str, typer.Option("--policies", help="Names with commas between; the first is the base.")
-    ] = "constrained-sr,infeasible-first,sequential-halving,successive-rejects,uniform",
+    ] = POLICY_NAMES,
     budgets: Annotated[str, typer.Option("--budgets", help="Budgets with commas between.")],
     replications: Replications = 100_000,
     seed: Seed = 0,

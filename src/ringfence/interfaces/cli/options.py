@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from ringfence.policies.registry import POLICIES
+
 InstanceName = Annotated[
     str, typer.Argument(metavar="INSTANCE", help="A TOML file, or paper-1 to paper-4.")
 ]
@@ -13,6 +15,7 @@ Json = Annotated[
 Replications = Annotated[
     int, typer.Option("--replications", help="How many replications to run for each point.")
 ]
+POLICY_NAMES = ",".join(policy.name for policy in POLICIES)
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
 Threads = Annotated[
     int | None,

@@ -5,13 +5,22 @@ from typing import Annotated
 import typer
 
 from ringfence.interfaces.cli import output
-from ringfence.interfaces.cli.options import InstanceName, Json, Replications, Seed, Threads
+from ringfence.interfaces.cli.options import (
+    POLICY_NAMES,
+    InstanceName,
+    Json,
+    Replications,
+    Seed,
+    Threads,
+)
 
 
 def simulate(
     instance: InstanceName,
     *,
-    policy: Annotated[str, typer.Option("--policy", help="The policy's name.")] = "constrained-sr",
+    policy: Annotated[
+        str, typer.Option("--policy", help=f"One of {POLICY_NAMES.replace(',', ', ')}.")
+    ] = "constrained-sr",
     budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
     replications: Replications = 100_000,
     seed: Seed = 0,

@@ -1,0 +1,21 @@
+"""Draws the pictures in docs/images again, from the rules and the simulator themselves."""
+
+from pathlib import Path
+
+import ringfence as rf
+from ringfence.reports.charts import paper_figure, scene_figure
+from ringfence.reports.scenes import NEAR_MISS, TIE_RULE
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def main() -> None:
+    """Write every picture that the README and the docs show."""
+    IMAGES.mkdir(exist_ok=True)
+    print(rf.save_chart(scene_figure([TIE_RULE, NEAR_MISS]), IMAGES / "scenes.svg"))
+    report = rf.reproduce_paper(replications=1_000_000)
+    print(rf.save_chart(paper_figure(report), IMAGES / "paper.svg"))
+
+
+if __name__ == "__main__":
+    main()
