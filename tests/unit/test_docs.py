@@ -61,8 +61,8 @@ def test_a_policy_from_outside_the_package_runs_compiled() -> None:
 
 def test_a_policy_from_outside_equals_its_reference_run() -> None:
     """Two samples of one error rate, two-sided at alpha = 1e-6."""
-    compiled = rf.simulate("paper-1", skeleton(), budget=60, replications=20_000)
-    plain = rf.simulate("paper-1", skeleton(), budget=60, replications=400, engine="reference")
+    compiled = rf.simulate("paper-4", skeleton(), budget=60, replications=20_000)
+    plain = rf.simulate("paper-4", skeleton(), budget=60, replications=400, engine="reference")
     spread = math.hypot(compiled.std_error, plain.std_error)
     assert 0.01 < plain.error_rate < 0.99
     assert abs(compiled.error_rate - plain.error_rate) < 4.9 * spread

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PERCENTILE = re.compile(r"p\d{1,2}(\.\d+)?$")
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*$")
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Attribute:
 
     def __str__(self) -> str:
         metric = self.metric
-        if not _PLAIN_NAME.match(metric):
+        if not _PLAIN_NAME.fullmatch(metric):
             metric = f'"{metric}"' if "'" in metric else f"'{metric}'"
         return f"{self.statistic}({metric})"
 
@@ -65,7 +65,13 @@ class Constraint:
     threshold: float
 
     def __str__(self) -> str:
-        return f"{self.attribute} {self.relation} {self.threshold:g}"
+        return f"{self.attribute} {self.relation} {shortest(self.threshold)}"
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    brief = f"{value:g}"
+    return brief if float(brief) == value else repr(value)
 
 
 def parse_objective(text: str) -> Objective:

@@ -4,6 +4,8 @@ A stream is named by what it is for, never by who draws from it, so that a resul
 seed and not on threads, processes or machines. Touches nothing.
 """
 
+from numbers import Integral
+
 from numpy.random import SFC64, Generator, SeedSequence
 
 from ringfence.core.errors import InputError
@@ -23,8 +25,8 @@ def chunk_streams(seed: int, budget: int, chunk: int) -> tuple[Generator, Genera
 
 def require_seed(seed: int) -> None:
     """Refuse a seed that cannot name a stream."""
-    if seed < 0:
-        raise InputError(f"seed = {seed} must be 0 or more. Give a non-negative whole number.")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"seed = {seed!r} must be 0 or more. Give a non-negative whole number.")
 
 
 def _stream(seed: int, *names: int) -> Generator:

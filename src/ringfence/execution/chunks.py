@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from ringfence.core.errors import InputError
-
 Outcome = TypeVar("Outcome")
 Progress = Callable[[int], None]
 
@@ -34,8 +32,6 @@ def run_chunks(
     fails, or the user interrupts, the chunks that have not begun are dropped.
     """
     count = available_threads() if threads is None else threads
-    if count < 1:
-        raise InputError(f"threads = {count} must be at least 1.")
     outcomes: dict[int, Outcome] = {}
     pool = ThreadPoolExecutor(max_workers=min(count, len(sizes)))
     try:

@@ -168,7 +168,7 @@ def _interleaved(
 ) -> tuple[list[float], list[float]]:
     """Time two things in turn, after running each once to warm up."""
     if repeats < 1:
-        raise InputError(f"repeats = {repeats} must be at least 1.")
+        raise InputError(f"repeats = {repeats} must be at least 1. Give a positive whole number.")
     first(), second()
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):

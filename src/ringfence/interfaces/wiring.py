@@ -5,6 +5,7 @@ May touch every room.
 
 import time
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TypeAlias
 
@@ -61,7 +62,7 @@ def simulate(
     run = _engine(engine)
     _require_built("scales", scales, built="known", planned="estimated")
     _require_built("method", method, built="monte-carlo", planned="importance")
-    _require_count("replications", replications)
+    _require_counts(replications=replications, threads=threads)
     require_seed(seed)
     experiment = Experiment(_instance(instance), _policy(policy), budget)
     slow = engine == "reference"
@@ -80,7 +81,7 @@ def simulate(
 def compare(
     instances: AnyInstance | Sequence[AnyInstance],
     *,
-    policies: Sequence[AnyPolicy],
+    policies: AnyPolicy | Sequence[AnyPolicy],
     budgets: Sequence[int],
     replications: int = 100_000,
     seed: int = 0,
@@ -91,13 +92,14 @@ def compare(
 
     Policies on the same schedule see identical pulls; every ratio is to the first policy.
     """
-    _require_count("replications", replications)
+    _require_counts(replications=replications, threads=threads)
     require_seed(seed)
     listed = [instances] if isinstance(instances, Instance | str | Path) else list(instances)
-    for key, values in (("instances", listed), ("policies", policies), ("budgets", budgets)):
+    named = [policies] if isinstance(policies, PhasePolicy | str) else list(policies)
+    for key, values in (("instances", listed), ("policies", named), ("budgets", list(budgets))):
         if not values:
-            raise InputError(f"{key} = [] must name at least one.")
-    chosen = [_policy(policy) for policy in policies]
+            raise InputError(f"{key} = [] must name at least one. Add one.")
+    chosen = [_policy(policy) for policy in named]
     plans = [
         [Experiment(loaded, policy, budget, shared=True) for policy in chosen]
         for loaded in map(_instance, listed)
@@ -211,6 +213,7 @@ def _require_built(key: str, value: str, *, built: str, planned: str) -> None:
         raise one_of(key, value, (built,))
 
 
-def _require_count(key: str, value: int) -> None:
-    if value < 1:
-        raise InputError(f"{key} = {value} must be at least 1. Give a positive whole number.")
+def _require_counts(**counts: int | None) -> None:
+    for key, value in counts.items():
+        if value is not None and (not isinstance(value, Integral) or value < 1):
+            raise InputError(f"{key} = {value!r} must be at least 1. Give a positive whole number.")

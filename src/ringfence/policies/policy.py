@@ -5,11 +5,14 @@ May touch core.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.schedule import Phase
+
+MOST_PULLS = 2**53  # counts of pulls stay exact as floats up to here
 
 Reject: TypeAlias = Callable[[Floats, Integers, Mask, Floats, Floats, Integers], int]
 """(estimates, counts, alive, scales, thresholds, priority) -> the arm to drop."""
@@ -31,6 +34,8 @@ class PhasePolicy:
 
     def phases(self, arm_count: int, budget: int) -> tuple[Phase, ...]:
         """Return the phases for a budget, which must reach the policy's minimum."""
+        if not isinstance(budget, Integral):
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls.")
         least = self.minimum_budget(arm_count)
         if budget < least:
             arms = "1 arm" if arm_count == 1 else f"{arm_count} arms"
@@ -38,4 +43,6 @@ class PhasePolicy:
                 f"budget = {budget} is too small for {arms}: {self.name} needs at least {least} "
                 "pulls. Raise the budget or drop arms."
             )
+        if budget > MOST_PULLS:
+            raise InputError(f"budget = {budget} must be at most {MOST_PULLS}. Lower it.")
         return self.schedule(arm_count, budget)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ringfence.core.errors import InputError, MissingExtraError, one_of
+from ringfence.core.errors import InputError, MissingExtraError
 from ringfence.reports.paper import (
     PANELS,
     POLICY_NAMES,
@@ -36,7 +36,7 @@ _TITLES = {
 def require_chart_path(path: Path) -> None:
     """Refuse a figure that could not be written, before the work that leads to it."""
     if path.suffix.lower() not in FORMATS:
-        raise one_of("figure suffix", path.suffix, FORMATS)
+        raise InputError(f"figure = {str(path)!r} must end in {', '.join(FORMATS)}.")
     folder = path.parent
     if not folder.is_dir():
         raise InputError(f"figure = {str(path)!r} cannot be written: no folder {str(folder)!r}.")
@@ -51,7 +51,8 @@ def save_chart(chart: Any, path: str | Path) -> Path:
     target = Path(path)
     require_chart_path(target)
     try:
-        chart.save(target, scale_factor=2) if target.suffix == ".png" else chart.save(target)
+        kind = target.suffix.lower().removeprefix(".")
+        chart.save(target, format=kind, scale_factor=2 if kind == "png" else 1)
     except OSError as error:
         raise InputError(f"figure = {str(target)!r} cannot be written: {error.strerror}.") from None
     return target

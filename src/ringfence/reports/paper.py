@@ -226,10 +226,12 @@ def _statements(
         next(curve for curve in curves if curve.instance == place and curve.policy == policy)
         for policy in POLICY_NAMES
     )
-    ratio = ours.rate / baseline.rate
+    ratio = ours.rate / baseline.rate if baseline.rate > 0.0 else math.nan
     # The two curves share their random numbers, so this error is on the safe side.
-    error = ratio * math.hypot(
-        ours.rate_std_error / ours.rate, baseline.rate_std_error / baseline.rate
+    error = (
+        math.hypot(ours.rate_std_error, ratio * baseline.rate_std_error) / baseline.rate
+        if baseline.rate > 0.0
+        else math.nan
     )
     low, high = ratio - 1.96 * error, ratio + 1.96 * error
     if place == 1:
@@ -249,17 +251,17 @@ def _constant_factor(place: int, points: Sequence[PaperPoint]) -> Statement:
         [p.result for p in points if p.instance == place and p.result.policy == policy]
         for policy in POLICY_NAMES
     )
+    text = "Constrained-SR's error is smaller by a constant factor"
     logs, variance = [], 0.0
     for here, there in zip(ours, baseline, strict=True):
         if here.errors and there.errors:
             logs.append(math.log(here.error_rate / there.error_rate))
             variance += 1 / here.errors + 1 / there.errors
     if not logs:
-        return Statement(place, "", math.nan, math.nan, math.nan, None)
+        return Statement(place, text, math.nan, math.nan, math.nan, None)
     mean, error = sum(logs) / len(logs), math.sqrt(variance) / len(logs)
     low, high = math.exp(mean - 1.96 * error), math.exp(mean + 1.96 * error)
     holds = True if high < 1.0 else False if low > 1.0 else None
-    text = "Constrained-SR's error is smaller by a constant factor"
     return Statement(place, text, math.exp(mean), low, high, holds)
 
 

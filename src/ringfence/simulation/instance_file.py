@@ -78,7 +78,9 @@ def read_instance(path: Path) -> Instance:
             f"{', '.join(PAPER_INSTANCES)}.{hint}"
         ) from None
     except OSError as error:
-        raise InputError(f"instance = {str(path)!r} cannot be read: {error.strerror}.") from None
+        raise InputError(
+            f"instance = {str(path)!r} cannot be read: {error.strerror}. Give a TOML file."
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         advice = " A name is used twice: give every arm and key its own." * (
             "overwrite" in str(error) or "twice" in str(error)
@@ -208,7 +210,9 @@ def _covariances(file: _File, metrics: Sequence[str], families: Sequence[str]) -
                 f"noise.covariance is missing and arm {label!r} has none of its own. "
                 f"Add one of size {len(gaussian)} x {len(gaussian)} for {', '.join(gaussian)}."
             )
-        result.append(np.array(chosen or [], dtype=np.float64).reshape(len(gaussian), -1))
+        result.append(
+            np.array(chosen or [], dtype=np.float64).reshape(len(gaussian), len(gaussian))
+        )
     return result
 
 
@@ -223,11 +227,13 @@ def _require_covariance(key: str, rows: list[list[float]], gaussian: Sequence[st
         )
     matrix = np.array(rows)
     if not np.isfinite(matrix).all():
-        raise InputError(f"{key} = {rows} must be finite.")
+        raise InputError(f"{key} = {rows} must be finite. Give a number for every entry.")
     if not np.array_equal(matrix, matrix.T):
         raise InputError(f"{key} = {rows} must be symmetric. Make row i, column j equal to j, i.")
-    least = float(np.linalg.eigvalsh(matrix)[0])
-    if least <= 1e-12 * float(np.abs(matrix).max()):
+    deviations = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    spread = np.where(deviations > 0.0, deviations, 1.0)
+    least = float(np.linalg.eigvalsh(matrix / np.outer(spread, spread))[0])
+    if least <= 1e-12 or not deviations.all():
         raise InputError(
             f"{key} = {rows} must be positive definite, but its least eigenvalue is {least:.3g}. "
             "Raise the variances or weaken the correlations."
@@ -273,14 +279,14 @@ def _law(
 def _in_words(error: ValidationError) -> InputError:
     """Return the first complaint about a file's shape, in the house's form."""
     first = error.errors()[0]
-    place = [str(part) for part in first["loc"] if part not in ("str", "list[str]")]
-    parent, key = place[:-1], ".".join(place)
+    place = [part for part in first["loc"] if part not in ("str", "list[str]")]
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
     if first["type"] == "extra_forbidden":
-        known = _KEYS.get(parent[0] if parent else "", ())
+        known = _KEYS.get(str(place[0]) if len(place) > 1 else "", ())
         return InputError(
             f"unknown key {key!r}. Known here: {', '.join(known)}.{nearest(place[-1], known)}"
         )
     if first["type"] == "missing":
-        return InputError(f"{key} is missing. {_MISSING.get(place[-1], '')}".rstrip())
+        return InputError(f"{key} is missing. {_MISSING.get(str(place[-1]), '')}".rstrip())
     rule = _RULES.get(str(first["type"]), f"is not right: {first['msg']}")
     return InputError(f"{key} = {first['input']!r} {rule}.")

@@ -21,9 +21,10 @@ Columns = Mapping[str, Sequence[Any]]
 def read_columns(path: Path, wanted: Sequence[str]) -> Columns:
     """Return the wanted columns of a CSV or Parquet file, chosen by its suffix."""
     if not path.is_file():
-        raise InputError(f"noise.path = {str(path)!r} does not exist. Give a CSV or Parquet file.")
+        what = "is not a file" if path.exists() else "does not exist"
+        raise InputError(f"noise.path = {str(path)!r} {what}. Give a CSV or Parquet file.")
     if path.suffix.lower() == ".csv":
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             return _columns_of_csv(file, wanted)
     if path.suffix.lower() == ".parquet":
         try:
@@ -32,7 +33,7 @@ def read_columns(path: Path, wanted: Sequence[str]) -> Columns:
             raise MissingExtraError(f"Reading {path.name}", "parquet") from None
         try:
             return columns_of_frame(parquet.read_table(path), wanted)
-        except ArrowException as error:
+        except (ArrowException, OSError) as error:
             raise InputError(f"noise.path = {str(path)!r} is not a Parquet file: {error}") from None
     raise InputError(f"noise.path = {str(path)!r} must end in .csv or .parquet.")
 
@@ -41,7 +42,13 @@ def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
     """Return the wanted columns of a data frame of any library that narwhals knows."""
     import narwhals as nw
 
-    table = nw.from_native(frame, eager_only=True)
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"frame is a {type(frame).__name__}, which is no data frame. Give one of pandas, "
+            "polars or Arrow."
+        ) from None
     _require(wanted, table.columns)
     return {name: table[name].to_list() for name in wanted}
 
@@ -69,9 +76,15 @@ def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> I
 def _columns_of_csv(file: Any, wanted: Sequence[str]) -> Columns:
     try:
         reader = csv.DictReader(file, strict=True)
-        _require(wanted, reader.fieldnames or [])
+        names = list(reader.fieldnames or [])
+        _require(wanted, names)
+        for name in wanted:
+            if names.count(name) > 1:
+                raise InputError(f"The table has more than one column {name!r}. Name each once.")
         columns: dict[str, list[Any]] = {name: [] for name in wanted}
-        for row in reader:
+        for number, row in enumerate(reader, start=1):
+            if None in row:
+                raise InputError(f"The table's row {number} has more cells than columns. Mend it.")
             for name in wanted:
                 columns[name].append(row[name])
     except (csv.Error, UnicodeDecodeError) as error:
@@ -83,8 +96,9 @@ def _require(wanted: Sequence[str], present: Sequence[str]) -> None:
     for name in wanted:
         if name not in present:
             raise InputError(
-                f"The table has no column {name!r}; it has {', '.join(present)}."
-                f"{nearest(name, present)}"
+                f"The table has no column {name!r}; "
+                f"it has {', '.join(map(str, present)) or 'none'}."
+                f"{nearest(name, map(str, present))}"
             )
 
 

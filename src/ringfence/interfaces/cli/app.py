@@ -59,3 +59,6 @@ def main() -> None:
         # The reader of our output has gone (`| head`): nothing is left to say to it.
         sys.stderr.close()
         raise SystemExit(EXIT_FAILURE) from None
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        raise SystemExit(EXIT_FAILURE) from None

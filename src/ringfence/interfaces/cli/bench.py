@@ -17,8 +17,10 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure the simulator against the limit of its generator, NumPy and the reference."""
+    from ringfence.core.streams import require_seed
     from ringfence.interfaces.benchmark import measurements
 
+    require_seed(seed)
     names = len(measurements())
     rows = []
     with output.progress_bar("measurements", names) as advance:
@@ -33,6 +35,4 @@ def bench(
         for row in rows
     ]
     columns = ["what", "ratio", "value", "unit", "goal"]
-    output.console().print(
-        output.table(f"Speed, median of {repeats} interleaved repeats", columns, shown)
-    )
+    output.show_table(f"Speed, median of {repeats} interleaved repeats", columns, shown)

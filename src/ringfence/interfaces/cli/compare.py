@@ -55,12 +55,9 @@ def compare(
         ]
         for row in rows
     ]
-    console = output.console()
     columns = ["instance", "policy", "T", "error rate", "std error", f"/ {names[0]}", "differs"]
-    console.print(output.table("Error rates on common random numbers", columns, shown))
-    console.print(
-        "differs: replications on which only this policy / only the first erred", style="dim"
-    )
+    output.show_table("Error rates on common random numbers", columns, shown)
+    output.say("differs: replications on which only this policy / only the first erred")
 
 
 def _listed(text: str) -> list[str]:

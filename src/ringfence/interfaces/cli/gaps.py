@@ -52,11 +52,10 @@ def gaps_document(known: Any, budget: int | None) -> dict[str, Any]:
 
 
 def _show(document: dict[str, Any], problem: Any) -> None:
-    console = output.console()
     limits = ", ".join(map(str, problem.constraints))
-    console.print(f"{problem.objective}, subject to {limits}", markup=False)
+    output.say(f"{problem.objective}, subject to {limits}")
     answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
-    console.print(f"{document['optimal']} {answer}.", markup=False)
+    output.say(f"{document['optimal']} {answer}.")
     rows = [
         [
             arm["name"],
@@ -66,11 +65,8 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         ]
         for arm in sorted(document["arms"], key=lambda arm: arm["rank"])
     ]
-    console.print(
-        output.table(
-            "Arms, hardest first", ["arm", "kind", "rank", "margin", "delta", "Delta"], rows
-        )
-    )
+    columns = ["arm", "kind", "rank", "margin", "delta", "Delta"]
+    output.show_table("Arms, hardest first", columns, rows)
     facts = [
         ("H1", document["H1"], "sum of 1/Delta^2"),
         ("H2", document["H2"], "largest rank/Delta^2"),
@@ -83,4 +79,4 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         why = f"bound on constrained-sr's error at T = {document['budget']}"
         facts.append(("bound", bound, why if bound is not None else why + " (not proven here)"))
     for name, value, why in facts:
-        console.print(f"{name:>8}  {output.number(value, 6):<12} {why}", markup=False)
+        output.say(f"{name:>8}  {output.number(value, 6):<12} {why}")

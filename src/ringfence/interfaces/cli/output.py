@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 _PATIENCE_SECONDS = 3.0
 _MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undecided[/]"}
@@ -24,6 +25,11 @@ def console() -> Console:
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, width=110)
+
+
+def say(text: str, *, markup: bool = False) -> None:
+    """Print a sentence for people, without wrapping it and without reading names as markup."""
+    console().print(text, markup=markup, soft_wrap=True)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -42,15 +48,17 @@ def strict(value: Any) -> Any:
     return value
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table; a column whose entries begin with letters is text, the others numbers."""
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; a column whose entries begin with letters is text, the others numbers."""
     drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
     for place, column in enumerate(columns):
         words = any(row[place][:1].isalpha() for row in rows)
-        drawn.add_column(column, justify="left" if words else "right", no_wrap=True)
+        drawn.add_column(
+            column, justify="left" if words else "right", no_wrap=not words, overflow="fold"
+        )
     for row in rows:
-        drawn.add_row(*row)
-    return drawn
+        drawn.add_row(*map(Text, row))  # as text, so that no name is read as markup
+    console().print(drawn)
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -44,7 +44,6 @@ def paper(
 def _show(report: Any, figure: Path | None) -> None:
     from ringfence.reports.paper import PANELS, POLICY_NAMES
 
-    console = output.console()
     for place, panel in enumerate(PANELS, start=1):
         rows = []
         points = [point for point in report.points if point.instance == place]
@@ -54,28 +53,28 @@ def _show(report: Any, figure: Path | None) -> None:
             rows.append([str(ours.result.budget), *_cells(ours), *_cells(baseline)])
         columns = ["T", *("error", "published", "z") * 2]
         title = f"Panel ({panel}), instance {place}: {POLICY_NAMES[0]} | {POLICY_NAMES[1]}"
-        console.print(output.table(title, columns, rows))
-    console.print(_curves(report.curves))
+        output.show_table(title, columns, rows)
+    _show_curves(report.curves)
     for statement in report.statements:
         span = f"ratio {statement.ratio:.3f}, {statement.low:.3f} to {statement.high:.3f}"
         panel = PANELS[statement.instance - 1]
-        console.print(f"({panel}) {statement.text}: {span}: {output.mark(statement.holds)}")
+        output.say(
+            f"({panel}) {statement.text}: {span}: {output.mark(statement.holds)}", markup=True
+        )
     for result in report.unpublished:
         low, high = result.interval
-        console.print(
+        output.say(
             f"(d) {result.policy} at T = {result.budget}, published as minus infinity: "
             f"{result.error_rate:.3g} ({low:.3g} to {high:.3g}; "
-            f"{result.errors} of {result.replications:,})",
-            markup=False,
+            f"{result.errors} of {result.replications:,})"
         )
     worst = max(report.points, key=lambda point: abs(point.z))
-    console.print(
+    output.say(
         f"80 points: largest |z| {abs(worst.z):.2f}; "
-        f"largest sum of ten z^2 {max(curve.chi_square for curve in report.curves):.1f}",
-        markup=False,
+        f"largest sum of ten z^2 {max(curve.chi_square for curve in report.curves):.1f}"
     )
     if figure is not None:
-        console.print(f"figure: {figure}", markup=False)
+        output.say(f"figure: {figure}")
 
 
 def _cells(point: Any) -> list[str]:
@@ -87,7 +86,7 @@ def _cells(point: Any) -> list[str]:
     ]
 
 
-def _curves(curves: Any) -> Any:
+def _show_curves(curves: Any) -> None:
     from ringfence.reports.paper import PANELS
 
     rows = [
@@ -103,4 +102,4 @@ def _curves(curves: Any) -> Any:
         for curve in curves
     ]
     columns = ["curve", "sum z^2", "rate", "+-", "published", "1/H1", "theorem 2"]
-    return output.table("Decay rates: error ~ exp(-rate T) over T = 1,000 to 10,000", columns, rows)
+    output.show_table("Decay rates: error ~ exp(-rate T) over T = 1,000 to 10,000", columns, rows)

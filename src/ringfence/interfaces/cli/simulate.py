@@ -51,12 +51,10 @@ def simulate(
     if json:
         output.print_json(result.to_dict())
         return
-    console = output.console()
     low, high = result.interval
-    console.print(
+    output.say(
         f"{result.policy} on {result.instance} at T = {result.budget} "
-        f"({result.pulls_used} pulls used): error rate {result.error_rate:.4g}",
-        markup=False,
+        f"({result.pulls_used} pulls used): error rate {result.error_rate:.4g}"
     )
     lines = [
         ("95% interval", f"{low:.4g} to {high:.4g} ({result.errors} of {result.replications})"),
@@ -69,7 +67,7 @@ def simulate(
         ("speed", f"{result.replications_per_second:,.0f} replications/s ({result.engine})"),
     ]
     for name, text in lines:
-        console.print(f"  {name:<13}{text}", markup=False)
+        output.say(f"  {name:<13}{text}")
 
 
 def _longest(mean_pulls: dict[str, float], limit: int = 12) -> list[tuple[str, float]]:

@@ -1,0 +1,121 @@
+"""The README keeps its word: every command and every Python block in it is run.
+
+A ```toml block whose first line is a comment with a file's name, such as `# launch.toml`, is
+written under that name first; `examples` is at hand. Lines with `make` are left out.
+"""
+
+import contextlib
+import io
+import os
+import re
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ringfence.simulation.instance import Instance
+from tests.e2e.command_line import ROOT, process
+
+README = ROOT / "README.md"
+FENCE = re.compile(r"^[ ]*(?P<fence>```+|~~~+)[ ]*(?P<language>[\w-]*)[^\n]*$")
+SHELL = ("sh", "console", "bash", "shell")
+NAMED = re.compile(r"#\s*(?P<name>[\w.-]+\.toml)\s*$")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, the line after the fence, its text."""
+
+    language: str
+    line: int
+    text: str
+
+
+def blocks(markdown: str) -> list[Block]:
+    """Return the fenced blocks of a page."""
+    found: list[Block] = []
+    fence, language, start, inside = "", "", 0, [""]
+    for number, line in enumerate(markdown.splitlines(), start=1):
+        mark = FENCE.match(line)
+        if not fence and mark:
+            fence, language = mark["fence"], mark["language"].lower()
+            start, inside = number + 1, []
+        elif fence and line.strip() == fence:
+            found.append(Block(language, start, textwrap.dedent("\n".join(inside)) + "\n"))
+            fence = ""
+        elif fence:
+            inside.append(line)
+    assert not fence, f"the block that begins on line {start - 1} is never closed"
+    return found
+
+
+def commands(block: Block) -> list[str]:
+    """Return the ringfence commands of a shell block, continued lines joined."""
+    joined = re.sub(r"\s*\\\n\s*", " ", block.text)
+    lines = (line.strip().removeprefix("$ ") for line in joined.splitlines())
+    return [line for line in lines if line.startswith("ringfence ") and "make" not in line.split()]
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
+    """Return README's blocks, in a folder that holds the files that it tells a reader to write."""
+    found = blocks(README.read_text(encoding="utf-8"))
+    (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    for block in found:
+        named = NAMED.match(block.text.partition("\n")[0]) if block.language == "toml" else None
+        if named:
+            (tmp_path / named["name"]).write_text(block.text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def test_python_blocks_run(page: list[Block]) -> None:
+    """All of them in one namespace, from top to bottom, as a reader would."""
+    written = [block for block in page if block.language in ("python", "py")]
+    assert written, "README.md has no python block"
+    namespace: dict[str, Any] = {"__name__": "readme"}
+    for block in written:
+        source = "\n" * (block.line - 1) + block.text  # tracebacks then show README's own lines
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(source, str(README), "exec"), namespace)
+
+
+def test_commands_run(page: list[Block], tmp_path: Path) -> None:
+    written = [line for block in page if block.language in SHELL for line in commands(block)]
+    assert written, "README.md has no ringfence command"
+    variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for line in written:
+        done = process("bash", "-o", "pipefail", "-c", line, environment=variables, folder=tmp_path)
+        assert done.code == 0, f"{line}\n{done.err}"
+
+
+def test_instances_are_instances(page: list[Block]) -> None:
+    contents = [tomllib.loads(block.text) for block in page if block.language == "toml"]
+    for content in contents:
+        if content.get("noise", {}).get("family", "table") != "table":
+            assert Instance.from_dict(content).hardness.arms
+
+
+def test_the_reader_of_blocks_is_awake() -> None:
+    text = (
+        "```toml\n# a.toml\nx = 1\n```\n\ntext `ringfence gaps`\n"
+        "```console\n$ ringfence gaps \\\n    paper-1\noutput\n$ make test\n```\n"
+        "  ```python\n  x = 1\n  ```\n"
+        "```sh\nringfence x\n```\n"
+    )
+    found = blocks(text)
+    assert [(block.language, block.line) for block in found] == [
+        ("toml", 2),
+        ("console", 8),
+        ("python", 14),
+        ("sh", 17),
+    ]
+    assert found[2].text == "x = 1\n"
+    assert [commands(block) for block in found] == [
+        [],
+        ["ringfence gaps paper-1"],
+        [],
+        ["ringfence x"],
+    ]
