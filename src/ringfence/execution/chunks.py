@@ -4,12 +4,14 @@ May touch nothing but its arguments.
 """
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Outcome = TypeVar("Outcome")
 Progress = Callable[[int], None]
+_AHEAD = 8
 
 
 def available_threads() -> int:
@@ -21,26 +23,34 @@ def available_threads() -> int:
 
 def run_chunks(
     work: Callable[[int, int], Outcome],
-    sizes: Sequence[int],
+    sizes: Iterable[int],
     *,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> list[Outcome]:
-    """Return work(number, size) for every chunk, in order, whichever thread ran it.
+) -> Iterator[Outcome]:
+    """Yield work(number, size) for every chunk, in order, whichever thread ran it.
 
+    A few chunks a thread are in hand at any time, so that memory does not grow with their number.
     `progress` is told how many replications were finished, from the calling thread. When a chunk
     fails, or the user interrupts, the chunks that have not begun are dropped.
     """
     count = available_threads() if threads is None else threads
-    outcomes: dict[int, Outcome] = {}
-    pool = ThreadPoolExecutor(max_workers=min(count, len(sizes)))
+    in_hand: deque[tuple[Future[Outcome], int]] = deque()
+
+    def finished() -> Outcome:
+        chunk, size = in_hand.popleft()
+        outcome = chunk.result()
+        if progress is not None:
+            progress(size)
+        return outcome
+
+    pool = ThreadPoolExecutor(max_workers=count)
     try:
-        waiting = {pool.submit(work, number, size): number for number, size in enumerate(sizes)}
-        for done in as_completed(waiting):
-            number = waiting[done]
-            outcomes[number] = done.result()
-            if progress is not None:
-                progress(sizes[number])
+        for number, size in enumerate(sizes):
+            in_hand.append((pool.submit(work, number, size), size))
+            if len(in_hand) >= _AHEAD * count:
+                yield finished()
+        while in_hand:
+            yield finished()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return [outcomes[number] for number in range(len(sizes))]

@@ -3,8 +3,10 @@
 May touch every room.
 """
 
+import operator
 import time
 from collections.abc import Callable, Sequence
+from functools import reduce
 from numbers import Integral
 from pathlib import Path
 from typing import TypeAlias
@@ -26,7 +28,6 @@ from ringfence.simulation.experiment import (
     Counts,
     Experiment,
     chunk_sizes,
-    discordance,
     total,
 )
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
@@ -165,25 +166,24 @@ def _side_by_side(
 ) -> list[ComparisonRow]:
     """Run all experiments on every chunk, so that their replications can be paired."""
 
-    def work(chunk: int, size: int) -> list[tuple[Counts, tuple[int, int]]]:
+    def work(chunk: int, size: int) -> list[Counts]:
         tallies = [experiment.run_chunk(seed, chunk, size) for experiment in experiments]
-        return [(Counts.of(tally), discordance(tally.wrong, tallies[0].wrong)) for tally in tallies]
+        return [Counts.of(tally, first=tallies[0]) for tally in tallies]
 
     for experiment in experiments:
-        experiment.run_chunk(seed, 0, 0)
+        experiment.run_chunk(seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
     size = min(experiment.chunk_size for experiment in experiments)
     chunks = run_chunks(work, chunk_sizes(replications, size), threads=threads, progress=progress)
+    sums = reduce(lambda before, more: list(map(operator.add, before, more)), chunks)
     seconds = (time.perf_counter() - started) / len(experiments)
-    results, pairs = [], []
-    for place, experiment in enumerate(experiments):
-        own = [chunk[place] for chunk in chunks]
-        counts = total([count for count, _ in own])
-        pairs.append((sum(here for _, (here, _) in own), sum(first for _, (_, first) in own)))
-        results.append(
-            SimulationResult.of(experiment, counts, seed=seed, engine="cpu", seconds=seconds)
-        )
-    return [compared(result, results[0], pair) for result, pair in zip(results, pairs, strict=True)]
+    results = [
+        SimulationResult.of(experiment, counts, seed=seed, engine="cpu", seconds=seconds)
+        for experiment, counts in zip(experiments, sums, strict=True)
+    ]
+    return [
+        compared(result, results[0], counts) for result, counts in zip(results, sums, strict=True)
+    ]
 
 
 def _instance(source: AnyInstance) -> Instance:

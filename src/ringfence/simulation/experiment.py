@@ -4,14 +4,15 @@ A chunk is a fixed number of replications with streams of its own, so that its o
 the seed and its number alone. May touch core, policies and simulation.
 """
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Literal
 
 import numpy as np
 
-from ringfence.core.arrays import Integers, Mask
+from ringfence.core.arrays import Integers
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import chunk_streams
 from ringfence.policies.policy import PhasePolicy
@@ -28,33 +29,36 @@ _LEAST_LANES = 8
 
 @dataclass(frozen=True)
 class Counts:
-    """What was counted over replications; sums of chunks, in any order."""
+    """What was counted over replications; sums of chunks, in any order.
+
+    `only_here_wrong` and `only_first_wrong` count the replications on which this policy and the
+    first of a comparison differ.
+    """
 
     replications: int
     errors: int
     wrong_flag: int
     lost_in_phase: Integers
     pulls: Integers
+    only_here_wrong: int
+    only_first_wrong: int
 
     @classmethod
-    def of(cls, tally: Tally) -> "Counts":
-        """Count a chunk."""
+    def of(cls, tally: Tally, *, first: Tally | None = None) -> "Counts":
+        """Count a chunk, beside the first policy's on the same random numbers if there is one."""
+        other = tally.wrong if first is None else first.wrong
         return cls(
             replications=len(tally.wrong),
             errors=int(tally.wrong.sum()),
             wrong_flag=int(tally.flag_wrong.sum()),
             lost_in_phase=tally.lost_in_phase,
             pulls=tally.pulls,
+            only_here_wrong=int((tally.wrong & ~other).sum()),
+            only_first_wrong=int((other & ~tally.wrong).sum()),
         )
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
-            self.replications + other.replications,
-            self.errors + other.errors,
-            self.wrong_flag + other.wrong_flag,
-            self.lost_in_phase + other.lost_in_phase,
-            self.pulls + other.pulls,
-        )
+    def __add__(self, more: "Counts") -> "Counts":
+        return Counts(**{key: value + getattr(more, key) for key, value in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -140,20 +144,12 @@ class Experiment:
         return tally
 
 
-def chunk_sizes(replications: int, size: int) -> list[int]:
-    """Return how many replications each chunk runs."""
-    whole, rest = divmod(replications, size)
-    return [size] * whole + [rest] * (rest > 0)
+def chunk_sizes(replications: int, size: int) -> Iterator[int]:
+    """Yield how many replications each chunk runs."""
+    for start in range(0, replications, size):
+        yield min(size, replications - start)
 
 
-def discordance(here: Mask, first: Mask) -> tuple[int, int]:
-    """Return how often only this policy erred, and how often only the first one did."""
-    return int((here & ~first).sum()), int((first & ~here).sum())
-
-
-def total(counts: Sequence[Counts]) -> Counts:
+def total(counts: Iterable[Counts]) -> Counts:
     """Return the sum of at least one chunk's counts."""
-    result = counts[0]
-    for other in counts[1:]:
-        result = result + other
-    return result
+    return reduce(operator.add, counts)

@@ -145,9 +145,7 @@ class ComparisonRow:
         }
 
 
-def compared(
-    result: SimulationResult, first: SimulationResult, pairs: tuple[int, int]
-) -> ComparisonRow:
+def compared(result: SimulationResult, first: SimulationResult, counts: Counts) -> ComparisonRow:
     """Return the row of a result; the ratio is undefined (NaN) when the first never erred."""
     ratio = result.errors / first.errors if first.errors else math.nan
-    return ComparisonRow(result, ratio, *pairs)
+    return ComparisonRow(result, ratio, counts.only_here_wrong, counts.only_first_wrong)
