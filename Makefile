@@ -14,8 +14,9 @@ help:  ## Show what can be made.
 install: $(READY)  ## Make .venv with the command .venv/bin/ringfence and all tools.
 
 $(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "ringfence needs Python 3.11 or newer: make clean, then make PYTHON=python3.12 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -c 'import sys; assert sys.version_info >= (3, 11), "ringfence needs Python 3.11 or newer"'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet]'
 	@touch $@
@@ -42,4 +43,4 @@ figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
 
 clean:  ## Remove what was built.
-	rm -rf $(VENV) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

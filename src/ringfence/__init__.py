@@ -25,14 +25,17 @@ if TYPE_CHECKING:
     from ringfence.interfaces.wiring import compare, reproduce_paper, simulate
     from ringfence.policies.policy import PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
-    from ringfence.reports.charts import save_chart
-    from ringfence.reports.paper import PaperReport
+    from ringfence.reports.charts import paper_figure, save_chart
+    from ringfence.reports.paper import Curve, PaperPoint, PaperReport, Statement
     from ringfence.simulation.instance import Instance
     from ringfence.simulation.results import ComparisonRow, SimulationResult
+
+    __version__: str
 
 _HOMES = {
     "ArmTheory": "core.hardness",
     "ComparisonRow": "simulation.results",
+    "Curve": "reports.paper",
     "ExpressionError": "core.errors",
     "Hardness": "core.hardness",
     "InputError": "core.errors",
@@ -40,14 +43,17 @@ _HOMES = {
     "MissingExtraError": "core.errors",
     "NotBuiltError": "core.errors",
     "POLICIES": "policies.registry",
+    "PaperPoint": "reports.paper",
     "PaperReport": "reports.paper",
     "Phase": "core.schedule",
     "PhasePolicy": "policies.policy",
     "Problem": "core.problem",
     "RingfenceError": "core.errors",
     "SimulationResult": "simulation.results",
+    "Statement": "reports.paper",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
+    "paper_figure": "reports.charts",
     "reproduce_paper": "interfaces.wiring",
     "save_chart": "reports.charts",
     "simulate": "interfaces.wiring",
@@ -58,20 +64,24 @@ __all__ = [
     "POLICIES",
     "ArmTheory",
     "ComparisonRow",
+    "Curve",
     "ExpressionError",
     "Hardness",
     "InputError",
     "Instance",
     "MissingExtraError",
     "NotBuiltError",
+    "PaperPoint",
     "PaperReport",
     "Phase",
     "PhasePolicy",
     "Problem",
     "RingfenceError",
     "SimulationResult",
+    "Statement",
     "compare",
     "find_policy",
+    "paper_figure",
     "reproduce_paper",
     "save_chart",
     "simulate",
@@ -79,17 +89,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name from its home."""
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # type checkers read the imports above, and notice a misspelt name
 
-        return version("ringfence")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'ringfence' has no attribute {name!r}")
-    value = getattr(import_module(f"ringfence.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        """Load a public name from its home."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("ringfence")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ringfence' has no attribute {name!r}")
+        value = getattr(import_module(f"ringfence.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -488,7 +488,8 @@ def test_a_table_is_grouped_by_arm(tmp_path: Path) -> None:
     instance = Instance.load(table_file(tmp_path, ROWS))
     assert instance.arms == ("a", "b")
     assert isinstance(instance.law, TableLaw)
-    assert instance.law.rows.tolist() == [[1.0, 0.5], [2.0, 0.0], [3.0, 4.0]]
+    rows = instance.law.rows + instance.law.origin
+    assert rows.tolist() == [[1.0, 0.5], [2.0, 0.0], [3.0, 4.0]]
     assert instance.law.starts.tolist() == [0, 2, 3]
     assert instance.means.tolist() == [[1.5, 0.25], [3.0, 4.0]]
     # Variances 1/4 and 0, 1/16 and 0: averaged over arms 1/8 and 1/32, so a = 4 and 16.

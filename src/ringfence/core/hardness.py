@@ -71,7 +71,7 @@ def hardness(means: Floats, scales: Floats, thresholds: Floats) -> Hardness:
     gaps = {i: float(gap(means, best, i, scales, thresholds)) for i in others}
     order = sorted(others, key=lambda i: _paper_order(gaps[i], margins[i], float(means[i, 0]), i))
     rank = dict.fromkeys(optimal_arms, 1) | {i: place for place, i in enumerate(order, start=2)}
-    terms = [(rank[i], math.inf if gaps[i] == 0.0 else gaps[i] ** -2) for i in order]
+    terms = [(rank[i], _inverse_square(gaps[i])) for i in order]
 
     kinds = [
         _kind(margins[i], float(means[i, 0]), float(means[best, 0]), feasible=feasible)
@@ -102,10 +102,11 @@ def upper_bound(theory: Hardness, budget: int, *, constraint_count: int) -> floa
         return min(1.0, (2 * m if theory.feasible else 2) * math.exp(-budget * slack**2))
     spare = budget - arm_count
     scale = float(log_bar(arm_count))
-    if theory.h2 == 0.0:  # every arm is a right answer, so only the flag can be wrong
+    if len(theory.optimal_arms) == arm_count:  # only the flag can be wrong
         return min(1.0, 2 * m * arm_count * math.exp(-spare * slack**2 / (2.0 * scale)))
     constant = arm_count * (arm_count - 1) * ((m + 2) + (m + 4) * (arm_count - 2) / 3) + 2 * m
-    return min(1.0, constant * math.exp(-spare / (9.0 * scale * theory.h2)))
+    exponent = spare / (9.0 * scale * theory.h2) if theory.h2 > 0.0 else math.inf
+    return min(1.0, constant * math.exp(-exponent))
 
 
 def lower_bound_rate(theory: Hardness, covariances: Sequence[Floats] | None) -> float | None:
@@ -121,6 +122,10 @@ def lower_bound_rate(theory: Hardness, covariances: Sequence[Floats] | None) -> 
         return None
     (separated,) = (arm.Delta for arm in theory.arms if arm.Delta is not None)
     return separated**2
+
+
+def _inverse_square(value: float) -> float:
+    return 1.0 / (value * value) if value * value > 0.0 else math.inf
 
 
 def _kind(own_margin: float, objective: float, best_objective: float, *, feasible: bool) -> Kind:

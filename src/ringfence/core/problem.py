@@ -28,8 +28,10 @@ class Problem:
     constraints: tuple[Constraint, ...]
 
     @classmethod
-    def parse(cls, objective: str, constraints: Sequence[str]) -> "Problem":
+    def parse(cls, objective: str, constraints: str | Sequence[str]) -> "Problem":
         """Read a problem from its expressions; an error names the one that cannot be read."""
+        if isinstance(constraints, str):
+            constraints = [constraints]
         if not constraints:
             raise InputError(
                 "constraints = [] must hold at least one constraint. "

@@ -6,6 +6,7 @@ and 23 pulls give [3, 4, 6], not [4, 5, 7]. Touches its arguments only.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import index
 from typing import NamedTuple
 
 
@@ -30,6 +31,7 @@ def successive_rejects_totals(arm_count: int, budget: int) -> list[int]:
 
     Small budgets repeat a value: such a phase pulls nothing and still rejects.
     """
+    arm_count, budget = index(arm_count), index(budget)  # NumPy's integers would overflow
     if arm_count == 1:
         return [budget]
     scale = log_bar(arm_count)
@@ -54,7 +56,7 @@ def one_more_than_arms(arm_count: int) -> int:
 
 def survivors(arm_count: int, phases: Sequence[Phase]) -> list[int]:
     """Return how many arms are pulled in each phase."""
-    return [arm_count, *(phase.keep for phase in phases[:-1])]
+    return [arm_count, *(phase.keep for phase in phases)][: len(phases)]
 
 
 def pulls_used(arm_count: int, phases: Sequence[Phase]) -> int:

@@ -10,23 +10,28 @@ from numpy.random import SFC64, Generator, SeedSequence
 
 from ringfence.core.errors import InputError
 
-__all__ = ["Generator", "chunk_streams", "require_seed"]
+__all__ = ["Generator", "chunk_streams", "whole_seed"]
 
 _PULLS, _ORDER = 0, 1
 
 
-def chunk_streams(seed: int, budget: int, chunk: int) -> tuple[Generator, Generator]:
+def chunk_streams(
+    seed: int, budget: int, chunk: int, *, schedule: int = 0
+) -> tuple[Generator, Generator]:
     """Return the streams of one chunk of replications: for pulls, and for the order of arms.
 
-    They are two so that drawing an order of arms, or not, leaves the pulls the same.
+    They are two so that drawing an order of arms, or not, leaves the pulls the same. Policies on
+    different schedules have different streams: their replications cannot be paired.
     """
-    return _stream(seed, _PULLS, budget, chunk), _stream(seed, _ORDER, budget, chunk)
+    names = (budget, schedule, chunk)
+    return _stream(seed, _PULLS, *names), _stream(seed, _ORDER, *names)
 
 
-def require_seed(seed: int) -> None:
-    """Refuse a seed that cannot name a stream."""
+def whole_seed(seed: int) -> int:
+    """Return the seed as a plain whole number, or refuse it."""
     if not isinstance(seed, Integral) or seed < 0:
         raise InputError(f"seed = {seed!r} must be 0 or more. Give a non-negative whole number.")
+    return int(seed)
 
 
 def _stream(seed: int, *names: int) -> Generator:

@@ -5,17 +5,17 @@ May touch every room.
 
 import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from numbers import Integral
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ringfence.core.errors import InputError, NotBuiltError, one_of
-from ringfence.core.streams import require_seed
+from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.policies.policy import PhasePolicy
-from ringfence.policies.registry import find_policy
+from ringfence.policies.registry import POLICIES, find_policy
 from ringfence.reports.paper import (
     BUDGETS,
     POLICY_NAMES,
@@ -34,12 +34,13 @@ from ringfence.simulation.instance import PAPER_INSTANCES, Instance
 from ringfence.simulation.kernels import Tally
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
 
-AnyInstance: TypeAlias = Instance | str | Path
+AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = PhasePolicy | str
 RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally]
 
 UNPUBLISHED_REPLICATIONS = 4_000_000
 _SLOW_CHUNK = 16
+_ONE_INSTANCE = (Instance, Mapping, str, Path)
 
 
 def simulate(
@@ -63,27 +64,29 @@ def simulate(
     run = _engine(engine)
     _require_built("scales", scales, built="known", planned="estimated")
     _require_built("method", method, built="monte-carlo", planned="importance")
-    _require_counts(replications=replications, threads=threads)
-    require_seed(seed)
+    replications, threads = _count("replications", replications), _threads(threads)
+    seed = whole_seed(seed)
     experiment = Experiment(_instance(instance), _policy(policy), budget)
     slow = engine == "reference"
     run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
-    counts = run_chunks(
-        lambda chunk, size: Counts.of(run(experiment, seed, chunk, size)),
-        chunk_sizes(replications, _SLOW_CHUNK if slow else experiment.chunk_size),
-        threads=1 if slow else threads,
-        progress=progress,
+    counts = total(
+        run_chunks(
+            lambda chunk, size: Counts.of(run(experiment, seed, chunk, size)),
+            chunk_sizes(replications, _SLOW_CHUNK if slow else experiment.chunk_size),
+            threads=1 if slow else threads,
+            progress=progress,
+        )
     )
     seconds = time.perf_counter() - started
-    return SimulationResult.of(experiment, total(counts), seed=seed, engine=engine, seconds=seconds)
+    return SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
 
 
 def compare(
     instances: AnyInstance | Sequence[AnyInstance],
     *,
-    policies: AnyPolicy | Sequence[AnyPolicy],
-    budgets: Sequence[int],
+    policies: AnyPolicy | Sequence[AnyPolicy] = POLICIES,
+    budgets: int | Sequence[int],
     replications: int = 100_000,
     seed: int = 0,
     threads: int | None = None,
@@ -93,18 +96,19 @@ def compare(
 
     Policies on the same schedule see identical pulls; every ratio is to the first policy.
     """
-    _require_counts(replications=replications, threads=threads)
-    require_seed(seed)
-    listed = [instances] if isinstance(instances, Instance | str | Path) else list(instances)
+    replications, threads = _count("replications", replications), _threads(threads)
+    seed = whole_seed(seed)
+    listed = [instances] if isinstance(instances, _ONE_INSTANCE) else list(instances)
     named = [policies] if isinstance(policies, PhasePolicy | str) else list(policies)
-    for key, values in (("instances", listed), ("policies", named), ("budgets", list(budgets))):
+    amounts = list(budgets) if isinstance(budgets, Iterable) else [budgets]
+    for key, values in (("instances", listed), ("policies", named), ("budgets", amounts)):
         if not values:
             raise InputError(f"{key} = [] must name at least one. Add one.")
     chosen = [_policy(policy) for policy in named]
     plans = [
         [Experiment(loaded, policy, budget, shared=True) for policy in chosen]
         for loaded in map(_instance, listed)
-        for budget in budgets
+        for budget in amounts
     ]
     return [
         row
@@ -187,11 +191,17 @@ def _side_by_side(
 
 
 def _instance(source: AnyInstance) -> Instance:
-    return source if isinstance(source, Instance) else Instance.load(source)
+    if isinstance(source, Instance):
+        return source
+    return Instance.from_dict(source) if isinstance(source, Mapping) else Instance.load(source)
 
 
 def _policy(source: AnyPolicy) -> PhasePolicy:
-    return find_policy(source) if isinstance(source, str) else source
+    if isinstance(source, str):
+        return find_policy(source)
+    if not isinstance(source, PhasePolicy):
+        raise InputError(f"policy = {source!r} must be a name or a PhasePolicy.")
+    return source
 
 
 def _engine(name: str) -> RunChunk:
@@ -213,7 +223,11 @@ def _require_built(key: str, value: str, *, built: str, planned: str) -> None:
         raise one_of(key, value, (built,))
 
 
-def _require_counts(**counts: int | None) -> None:
-    for key, value in counts.items():
-        if value is not None and (not isinstance(value, Integral) or value < 1):
-            raise InputError(f"{key} = {value!r} must be at least 1. Give a positive whole number.")
+def _count(key: str, value: int) -> int:
+    if not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{key} = {value!r} must be at least 1. Give a positive whole number.")
+    return int(value)
+
+
+def _threads(threads: int | None) -> int | None:
+    return None if threads is None else _count("threads", threads)

@@ -8,18 +8,18 @@ import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import Literal
+from zlib import crc32
 
 import numpy as np
 
-from ringfence.core.arrays import Integers
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.errors import InputError
 from ringfence.core.schedule import Phase, pulls_used
-from ringfence.core.streams import chunk_streams
+from ringfence.core.streams import Generator, chunk_streams
 from ringfence.policies.policy import PhasePolicy
+from ringfence.simulation.compilation import CompilationError
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
-
-Engine = Literal["cpu", "reference"]
 
 _CHUNK_WORK = 2**18
 _MOST_CHUNK = 2**14
@@ -27,7 +27,7 @@ _LANE_WORK = 2**10
 _LEAST_LANES = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """What was counted over replications; sums of chunks, in any order.
 
@@ -39,7 +39,7 @@ class Counts:
     errors: int
     wrong_flag: int
     lost_in_phase: Integers
-    pulls: Integers
+    pulls: Floats
     only_here_wrong: int
     only_first_wrong: int
 
@@ -52,7 +52,7 @@ class Counts:
             errors=int(tally.wrong.sum()),
             wrong_flag=int(tally.flag_wrong.sum()),
             lost_in_phase=tally.lost_in_phase,
-            pulls=tally.pulls,
+            pulls=tally.pulls.astype(np.float64),
             only_here_wrong=int((tally.wrong & ~other).sum()),
             only_first_wrong=int((other & ~tally.wrong).sum()),
         )
@@ -78,6 +78,7 @@ class Experiment:
         """Cut the budget into phases, or refuse it."""
         phases = self.policy.phases(len(self.instance.arms), self.budget)
         object.__setattr__(self, "phases", phases)
+        object.__setattr__(self, "budget", int(self.budget))
 
     @property
     def pulls_used(self) -> int:
@@ -96,9 +97,13 @@ class Experiment:
 
     @property
     def chunk_size(self) -> int:
-        """How many replications make a chunk: fewer where one costs more, whatever the machine."""
-        law = self.instance.law
-        work = self.blocks * (2 + law.normals) + self.budget * law.draws_samples
+        """How many replications make a chunk: fewer where one costs more, whatever the machine.
+
+        It is the same for every policy, so that a result does not depend on what it is compared
+        with.
+        """
+        law, arm_count = self.instance.law, len(self.instance.arms)
+        work = arm_count**2 * (2 + law.normals) + self.budget * law.draws_samples
         size: int = 2 ** (_CHUNK_WORK // work).bit_length()
         return max(self.lanes, min(_MOST_CHUNK, size))
 
@@ -111,7 +116,7 @@ class Experiment:
         return Design(
             phases=np.array(self.phases, dtype=np.int64),
             scales=self.instance.scales,
-            thresholds=self.instance.problem.thresholds,
+            thresholds=self.instance.problem.thresholds - law.origin[1:],
             optimal=optimal,
             feasible=theory.feasible,
             shuffled=law.has_ties or any(phase.extra for phase in self.phases),
@@ -126,7 +131,20 @@ class Experiment:
             flag_wrong=np.zeros(replications, np.bool_),
             lost_in_phase=np.zeros(len(self.phases), np.int64),
             pulls=np.zeros(len(self.instance.arms), np.int64),
+            misjudged=np.zeros(1, np.int64),
         )
+
+    def streams(self, seed: int, chunk: int) -> tuple[Generator, Generator]:
+        """Return the streams of a chunk, the same for every policy on this schedule."""
+        return chunk_streams(seed, self.budget, chunk, schedule=crc32(repr(self.phases).encode()))
+
+    def require_sound(self, tally: Tally) -> None:
+        """Refuse what a faulty rule produced: it must drop an arm that is still alive."""
+        if tally.misjudged[0]:
+            raise InputError(
+                f"policy {self.policy.name!r}: its rule returned an arm that is not alive, "
+                f"{tally.misjudged[0]} times. Mend the rule: it must return a survivor's index."
+            )
 
     def run_chunk(self, seed: int, chunk: int, replications: int) -> Tally:
         """Run the first `replications` of a chunk, compiled."""
@@ -139,8 +157,14 @@ class Experiment:
             attribute_count=len(self.design.scales),
             normals=law.normals,
         )
-        rng, order_rng = chunk_streams(seed, self.budget, chunk)
-        kernel(rng, order_rng, law.arrays, self.design, tally)
+        try:
+            kernel(*self.streams(seed, chunk), law.arrays, self.design, tally)
+        except CompilationError as error:
+            raise InputError(
+                f"policy {self.policy.name!r}: its rule cannot be compiled. Write it with plain "
+                f"loops and numbers, as in docs/skeleton_policy.py. The compiler says: {error}"
+            ) from None
+        self.require_sound(tally)
         return tally
 
 

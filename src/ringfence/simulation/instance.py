@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
 from ringfence.core.problem import Problem
 from ringfence.simulation.laws import Law
@@ -20,7 +21,7 @@ from ringfence.simulation.laws import Law
 PAPER_INSTANCES = ("paper-1", "paper-2", "paper-3", "paper-4")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """A problem with named arms whose distributions are known."""
 
@@ -89,3 +90,15 @@ class Instance:
         if not self.law.constants_are_proven:
             return None
         return upper_bound(self.hardness, budget, constraint_count=len(self.problem.constraints))
+
+
+def require_sound(instance: Instance) -> Instance:
+    """Refuse numbers so large or small that scales and gaps cannot be computed."""
+    with np.errstate(all="ignore"):
+        scales, means = instance.scales, instance.means
+    if not (np.isfinite(scales).all() and (scales > 0.0).all() and np.isfinite(means).all()):
+        raise InputError(
+            "the means or variances are too large or too small for floating-point numbers. "
+            "Measure the metrics in other units."
+        )
+    return instance

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import ExpressionError, InputError, nearest, one_of
 from ringfence.core.problem import Problem
-from ringfence.simulation.instance import PAPER_INSTANCES, Instance
+from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import FAMILIES, GaussianLaw, Law, MixedLaw
 from ringfence.simulation.tables import read_columns, table_instance
 
@@ -115,9 +115,8 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         raise InputError("arms must hold at least one arm. Add one under [arms].")
     means = np.array([_mean(arm, label, metrics, families) for label, arm in file.arms.items()])
     covariances = _covariances(file, metrics, families)
-    return Instance(
-        name, problem, tuple(file.arms), _law(problem, metrics, families, means, covariances)
-    )
+    law = _law(problem, metrics, families, means, covariances)
+    return require_sound(Instance(name, problem, tuple(file.arms), law))
 
 
 def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instance:
@@ -263,9 +262,9 @@ def _law(
         signs = problem.signs
         oriented = [part[np.ix_(metric_of, metric_of)] * np.outer(signs, signs) for part in parts]
         return GaussianLaw(
-            means=means[:, columns][:, metric_of] * signs + 0.0,
+            means=np.ascontiguousarray(means[:, columns][:, metric_of] * signs + 0.0),
             covariance=np.array(oriented),
-            factors=factors[:, metric_of, :] * signs[:, None],
+            factors=np.ascontiguousarray(factors[:, metric_of, :] * signs[:, None]),
         )
     return MixedLaw(
         families=np.array([FAMILIES.index(kind) for kind in kinds]),
@@ -279,7 +278,9 @@ def _law(
 def _in_words(error: ValidationError) -> InputError:
     """Return the first complaint about a file's shape, in the house's form."""
     first = error.errors()[0]
-    place = [part for part in first["loc"] if part not in ("str", "list[str]")]
+    place = list(first["loc"])
+    if place[:2] == ["noise", "family"]:
+        place = place[:2]  # what follows names the alternatives of its type, not keys
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
     if first["type"] == "extra_forbidden":
         known = _KEYS.get(str(place[0]) if len(place) > 1 else "", ())

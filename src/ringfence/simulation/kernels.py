@@ -41,12 +41,16 @@ class Design(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication."""
+    """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
+
+    `misjudged` counts rejections of an arm that was not alive: the fault of a rule.
+    """
 
     wrong: Mask
     flag_wrong: Mask
     lost_in_phase: Integers
     pulls: Integers
+    misjudged: Integers
 
 
 def never(
@@ -186,6 +190,9 @@ def make_kernel(
                             estimates[i, c] = means[i, c, lane]
                     for _ in range(left - keep):
                         out = reject(estimates, counts, alive, scales, thresholds, priority)
+                        if out < 0 or out >= arm_count or not alive[out]:
+                            tally.misjudged[0] += 1
+                            break
                         alive[out] = False
                         survives[out, lane] = False
                         if optimal[out]:

@@ -21,6 +21,7 @@ from ringfence.core.streams import Generator
 
 FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential")
 GAUSSIAN, BERNOULLI, POISSON, EXPONENTIAL = range(4)
+MOST_COUNT = 2.0**50
 
 
 class Law(Protocol):
@@ -29,6 +30,10 @@ class Law(Protocol):
     @property
     def means(self) -> Floats:
         """The true attributes [arm, attribute]."""
+
+    @property
+    def origin(self) -> Floats:
+        """What is taken off each attribute of a pull: rules see differences only."""
 
     @property
     def constants(self) -> Floats:
@@ -67,7 +72,7 @@ class Law(Protocol):
         """
 
     def pull(self, rng: Generator, arm: int) -> Floats:
-        """Return the attributes of one pull."""
+        """Return the attributes of one pull, less the origin."""
 
 
 class GaussianArrays(NamedTuple):
@@ -98,7 +103,7 @@ def draw_gaussian_block(
                 block[c, lane] += factor * noise[d, lane]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GaussianLaw:
     """Jointly Gaussian attributes; `factors[arm]` times its transpose is `covariance[arm]`."""
 
@@ -108,6 +113,11 @@ class GaussianLaw:
     has_ties = False
     draws_samples = False
     draw_block = staticmethod(draw_gaussian_block)
+
+    @property
+    def origin(self) -> Floats:
+        """Zero."""
+        return np.zeros(self.means.shape[1])
 
     @property
     def covariances(self) -> list[Floats]:
@@ -154,6 +164,13 @@ class MixedArrays(NamedTuple):
     signs: Floats
 
 
+def poisson(rng: Generator, mean: float) -> float:
+    """Return a Poisson count; a normal where counts leave the range of exact floats."""
+    if mean > MOST_COUNT:
+        return mean + math.sqrt(mean) * rng.standard_normal()
+    return float(rng.poisson(mean))
+
+
 def draw_mixed_block(
     rng: Generator,
     arrays: MixedArrays,
@@ -173,7 +190,7 @@ def draw_mixed_block(
             if family == BERNOULLI:
                 total = float(rng.binomial(pulls, mean))
             elif family == POISSON:
-                total = float(rng.poisson(pulls * mean))
+                total = poisson(rng, pulls * mean)
             elif family == EXPONENTIAL:
                 total = mean * rng.standard_gamma(float(pulls))
             else:
@@ -186,7 +203,7 @@ def draw_mixed_block(
                     block[c, lane] = arrays.signs[c] * total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MixedLaw:
     """Independent metrics of different families; the gaussian ones may be correlated.
 
@@ -207,6 +224,11 @@ class MixedLaw:
     def means(self) -> Floats:
         """The oriented attributes."""
         return np.asarray(self.metric_means[:, self.metric_of] * self.signs + 0.0, dtype=np.float64)
+
+    @property
+    def origin(self) -> Floats:
+        """Zero."""
+        return np.zeros(len(self.metric_of))
 
     @property
     def normals(self) -> int:
@@ -250,7 +272,7 @@ class MixedLaw:
             if family == BERNOULLI:
                 metrics[q] = float(rng.random() < mean)
             elif family == POISSON:
-                metrics[q] = float(rng.poisson(mean))
+                metrics[q] = poisson(rng, mean)
             elif family == EXPONENTIAL:
                 metrics[q] = mean * rng.standard_exponential()
         return np.asarray(self.signs * metrics[self.metric_of], dtype=np.float64)
@@ -267,7 +289,7 @@ class MixedLaw:
 
 
 class TableArrays(NamedTuple):
-    """Rows of oriented attributes, grouped by arm: arm i owns rows starts[i] to starts[i + 1]."""
+    """Rows less the origin, grouped by arm: arm i owns rows starts[i] to starts[i + 1]."""
 
     rows: Floats
     starts: Integers
@@ -295,12 +317,17 @@ def draw_table_block(
                 block[c, lane] += arrays.rows[row, c]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TableLaw:
-    """Rows of logged data as the truth: a pull is a row of the arm, drawn with replacement."""
+    """Rows of logged data as the truth: a pull is a row of the arm, drawn with replacement.
+
+    `rows` are oriented attributes less `origin`, which holds the thresholds: the mean of rows that
+    all lie on a threshold is then exactly on it, however many are summed.
+    """
 
     rows: Floats
     starts: Integers
+    origin: Floats
     covariances = None
     constants_are_proven = False
     has_ties = True
@@ -310,15 +337,16 @@ class TableLaw:
 
     @cached_property
     def means(self) -> Floats:
-        """The table's own means, summed exactly."""
-        return np.array(
-            [[math.fsum(column) / len(column) for column in rows.T] for rows in self._by_arm]
-        )
+        """The table's own means, summed exactly; of equal rows, the value itself."""
+        deviations = [[_mean(column) for column in rows.T] for rows in self._by_arm]
+        return np.asarray(self.origin + np.array(deviations), dtype=np.float64)
 
     @property
     def constants(self) -> Floats:
         """1/(2 mean variance over arms)."""
-        return _from_variances(np.array([rows.var(axis=0) for rows in self._by_arm]))
+        varies = np.array([np.ptp(rows, axis=0) > 0.0 for rows in self._by_arm])
+        variances = np.array([rows.var(axis=0) for rows in self._by_arm])
+        return _from_variances(np.where(varies, variances, 0.0))
 
     @property
     def arrays(self) -> TableArrays:
@@ -333,6 +361,11 @@ class TableLaw:
     @property
     def _by_arm(self) -> list[Floats]:
         return np.split(self.rows, self.starts[1:-1])
+
+
+def _mean(column: Floats) -> float:
+    first = float(column[0])
+    return first + math.fsum(column - first) / len(column)
 
 
 def _from_variances(variances: Floats) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.core.streams import Generator, chunk_streams
+from ringfence.core.streams import Generator
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.kernels import Tally
 
@@ -16,9 +16,10 @@ from ringfence.simulation.kernels import Tally
 def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) -> Tally:
     """Run the first `replications` of a chunk, pull by pull."""
     tally = experiment.empty_tally(replications)
-    rng, order_rng = chunk_streams(seed, experiment.budget, chunk)
+    rng, order_rng = experiment.streams(seed, chunk)
     for replication in range(replications):
         _replicate(experiment, rng, order_rng, tally, replication)
+    experiment.require_sound(tally)
     return tally
 
 
@@ -43,6 +44,9 @@ def _replicate(
         _estimate(estimates, sums, counts)
         while alive.sum() > phase.keep and experiment.policy.reject is not None:
             out = experiment.policy.reject(estimates, counts, alive, *rest)
+            if out not in np.flatnonzero(alive):
+                tally.misjudged[0] += 1
+                break
             alive[out] = False
             if right and right.isdisjoint(np.flatnonzero(alive).tolist()):
                 tally.lost_in_phase[place] += 1

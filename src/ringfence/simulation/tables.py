@@ -12,10 +12,11 @@ import numpy as np
 
 from ringfence.core.errors import InputError, MissingExtraError, nearest
 from ringfence.core.problem import Problem
-from ringfence.simulation.instance import Instance
+from ringfence.simulation.instance import Instance, require_sound
 from ringfence.simulation.laws import TableLaw
 
 Columns = Mapping[str, Sequence[Any]]
+_EMPTY = ("", "None", "nan", "NaN", "<NA>", "NaT")
 
 
 def read_columns(path: Path, wanted: Sequence[str]) -> Columns:
@@ -69,8 +70,10 @@ def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> I
     place = {label: i for i, label in enumerate(arms)}
     owner = np.array([place[label] for label in labels])
     by_arm = np.argsort(owner, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(owner))])
-    return Instance(name, problem, arms, TableLaw(oriented[by_arm], starts.astype(np.int64)))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owner))]).astype(np.int64)
+    origin = np.concatenate([[0.0], problem.thresholds])
+    law = TableLaw(oriented[by_arm] - origin, starts, origin)
+    return require_sound(Instance(name, problem, arms, law))
 
 
 def _columns_of_csv(file: Any, wanted: Sequence[str]) -> Columns:
@@ -103,7 +106,7 @@ def _require(wanted: Sequence[str], present: Sequence[str]) -> None:
 
 
 def _label(value: Any, arm: str, row: int) -> str:
-    if value is None or value != value or not str(value).strip():
+    if str(value).strip() in _EMPTY:
         raise InputError(f"Column {arm!r}, row {row} names no arm. Fill it or drop the row.")
     return str(value)
 

@@ -17,10 +17,10 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure the simulator against the limit of its generator, NumPy and the reference."""
-    from ringfence.core.streams import require_seed
+    from ringfence.core.streams import whole_seed
     from ringfence.interfaces.benchmark import measurements
 
-    require_seed(seed)
+    whole_seed(seed)
     names = len(measurements())
     rows = []
     with output.progress_bar("measurements", names) as advance:

@@ -18,6 +18,7 @@ def gaps(
     json: Json = False,
 ) -> None:
     """Show what makes an instance hard: kinds of arm, gaps, H1, H2 and the bounds."""
+    from ringfence.reports.theory import theory_document
     from ringfence.simulation.instance import Instance
 
     known = Instance.load(instance)
@@ -25,30 +26,11 @@ def gaps(
         raise InputError(
             f"budget = {budget} must be more than the {len(known.arms)} arms. Raise it."
         )
-    document = gaps_document(known, budget)
+    document = theory_document(known, budget)
     if json:
         output.print_json(document)
     else:
         _show(document, known.problem)
-
-
-def gaps_document(known: Any, budget: int | None) -> dict[str, Any]:
-    """Return the theory of an instance under the keys that other programs rely on."""
-    theory = known.hardness
-    return {
-        "instance": known.name,
-        "optimal": known.arms[theory.optimal],
-        "feasible": theory.feasible,
-        "arms": [
-            {"name": name} | vars(arm) for name, arm in zip(known.arms, theory.arms, strict=True)
-        ],
-        "H1": theory.h1,
-        "H2": theory.h2,
-        "lower_bound_rate": known.lower_bound_rate,
-        "conjectured_rate": theory.conjectured_rate,
-        "budget": budget,
-        "upper_bound": None if budget is None else known.upper_bound(budget),
-    }
 
 
 def _show(document: dict[str, Any], problem: Any) -> None:
@@ -56,6 +38,8 @@ def _show(document: dict[str, Any], problem: Any) -> None:
     output.say(f"{problem.objective}, subject to {limits}")
     answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
     output.say(f"{document['optimal']} {answer}.")
+    if not document["feasible"] and len(problem.constraints) > 1:
+        output.say("Violations of different constraints are compared in units of their noise.")
     rows = [
         [
             arm["name"],
@@ -70,7 +54,11 @@ def _show(document: dict[str, Any], problem: Any) -> None:
     facts = [
         ("H1", document["H1"], "sum of 1/Delta^2"),
         ("H2", document["H2"], "largest rank/Delta^2"),
-        ("1/H1", document["conjectured_rate"], "conjectured limit of any decay rate"),
+        (
+            "1/H1",
+            document["conjectured_rate"],
+            "conjectured limit of any decay rate, up to a constant",
+        ),
     ]
     if document["lower_bound_rate"] is not None:
         facts.append(("Delta^2", document["lower_bound_rate"], "proven limit of any decay rate"))

@@ -5,18 +5,22 @@ Touches the two output streams only.
 
 import json
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 _PATIENCE_SECONDS = 3.0
+_WIDEST_NAME = 36
+_LETTER = re.compile(r"[^\W\d_]{3}")  # "inf" and "nan" aside, numbers hold no three letters
 _MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undecided[/]"}
 
 
@@ -49,16 +53,26 @@ def strict(value: Any) -> Any:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; a column whose entries begin with letters is text, the others numbers."""
+    """Print a table; a column whose entries hold letters is text, the others numbers.
+
+    Long names are folded; numbers are never cut, so the table may be wider than the screen.
+    """
     drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    width = 1
     for place, column in enumerate(columns):
-        words = any(row[place][:1].isalpha() for row in rows)
+        entries = [row[place] for row in rows]
+        longest = max(map(cell_len, [column, *entries]))
+        words = any(_LETTER.search(entry) for entry in entries)
+        fitting = min(longest, _WIDEST_NAME) if words else longest
         drawn.add_column(
-            column, justify="left" if words else "right", no_wrap=not words, overflow="fold"
+            column, justify="left" if words else "right", overflow="fold", width=fitting
         )
+        width += fitting + 3
     for row in rows:
         drawn.add_row(*map(Text, row))  # as text, so that no name is read as markup
-    console().print(drawn)
+    target = console()
+    target.width = max(target.width, width)
+    target.print(drawn)
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -78,25 +92,26 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show progress on standard error: a bar on a terminal, a line at the quarters elsewhere."""
     if sys.stderr.isatty():
         with Progress(
-            TextColumn(what),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
         ) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda done: bar.advance(task, done)
+            task = bar.add_task("compiling", total=total)
+            yield lambda done: bar.update(task, advance=done, description=what)
     else:
         yield _quarters(what, total)
 
 
 def _quarters(what: str, total: int) -> Callable[[int], None]:
-    """Return a teller that stays silent about work of a few seconds."""
-    started, done, told = time.monotonic(), 0, 0
+    """Return a teller that stays silent about work of a few seconds, compilation aside."""
+    started, done, told = 0.0, 0, 0
 
     def advance(more: int) -> None:
-        nonlocal done, told
+        nonlocal started, done, told
+        started = started or time.monotonic()
         done += more
         quarter = 4 * done // total
         if quarter > told and time.monotonic() - started > _PATIENCE_SECONDS:

@@ -81,7 +81,7 @@ def _cells(point: Any) -> list[str]:
     published = point.published.errors / point.published.replications
     return [
         f"{point.result.error_rate:.5f}",
-        "-inf" if point.published.log_error_rate is None else f"{published:.5f}",
+        "0 (ln: -inf)" if point.published.log_error_rate is None else f"{published:.5f}",
         f"{point.z:+.2f}",
     ]
 

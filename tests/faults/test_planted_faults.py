@@ -1,0 +1,616 @@
+"""Planted faults: each breaks the real source in one place and must be noticed by a named check.
+
+A fault that no check notices is a hole in the tests. The control runs every check on the sources
+as they are, through the same machinery, so that a check cannot pass by failing always.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ringfence.core.errors import InputError
+from ringfence.policies.registry import find_policy
+from tests.faults.planting import Edit, planted
+from tests.laws import checks
+from tests.laws import test_policy_laws as laws
+from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
+from tests.statistical import test_error_rates as rates
+from tests.statistical import test_laws_of_noise as noise
+from tests.statistical.sampling import block_sums
+
+Rooms = Mapping[str, ModuleType]
+Check = Callable[[Rooms], object]
+
+
+# --------------------------------------------------------------------------------- the checks
+
+
+@dataclass(frozen=True)
+class Named:
+    """A check, and the test that runs it on the real sources."""
+
+    test: str
+    check: Check
+
+
+RULES = "tests/laws/test_rules_equal_the_transcription.py"
+LAWS = "tests/laws/test_policy_laws.py"
+THEORY = "tests/laws/test_theory.py"
+NOISE = "tests/statistical/test_laws_of_noise.py"
+RATES = "tests/statistical/test_error_rates.py"
+
+
+def rejections(name: str) -> Named:
+    room = f"policies.{name.replace('-', '_')}"
+    return Named(
+        f"{RULES}::test_rejections",
+        lambda rooms: checks.check_rejections(rooms[room].reject, name),
+    )
+
+
+def policy_in(rooms: Rooms, name: str) -> Any:
+    return rooms["policies.registry"].find_policy(name)
+
+
+@cache
+def phases(name: str) -> Named:
+    return Named(f"{RULES}::test_phases", lambda rooms: checks.check_phases(policy_in(rooms, name)))
+
+
+@cache
+def whole_runs(name: str) -> Named:
+    return Named(
+        f"{RULES}::test_whole_runs_on_recorded_samples",
+        lambda rooms: checks.check_whole_runs(policy_in(rooms, name)),
+    )
+
+
+@cache
+def law(test: str, name: str) -> Named:
+    """A law of every policy, run on one of them by Hypothesis."""
+    return Named(f"{LAWS}::{test}", lambda rooms: getattr(laws, test)(policy_in(rooms, name)))
+
+
+def compiled_engine(name: str) -> Named:
+    def check(rooms: Rooms) -> None:
+        Experiment = rooms["simulation.experiment"].Experiment
+        check_engine(
+            Experiment.run_chunk,
+            find_policy(name),
+            shuffled,
+            most=6,
+            arm_counts=(5,),
+            count=60,
+            experiment_type=Experiment,
+        )
+
+    return Named(f"{RULES}::test_engines_on_recorded_samples", check)
+
+
+def compiled_without_noise(rooms: Rooms) -> None:
+    Experiment = rooms["simulation.experiment"].Experiment
+    check_noiseless(
+        Experiment.run_chunk,
+        find_policy("constrained-sr"),
+        replications=300,
+        arm_counts=(4,),
+        count=20,
+        experiment_type=Experiment,
+    )
+
+
+def reference_engine(name: str) -> Named:
+    return Named(
+        f"{RULES}::test_engines_on_recorded_samples",
+        lambda rooms: check_engine(
+            rooms["simulation.reference"].run_chunk, find_policy(name), permuted, most=1
+        ),
+    )
+
+
+def fair_order(rooms: Rooms) -> None:
+    Experiment = rooms["simulation.experiment"].Experiment
+    experiment = Experiment(rates.identical_arms(), find_policy("constrained-sr"), 20)
+    rates.check_fair(
+        rates.answers(Experiment.run_chunk, experiment, 60_000, experiment_type=Experiment)
+    )
+
+
+def gaussian_law(rooms: Rooms) -> Any:
+    real: Any = noise.gaussian_law()
+    return rooms["simulation.laws"].GaussianLaw(real.means, real.covariance, real.factors)
+
+
+@cache
+def gaussian_blocks(arm: int, pulls: int) -> Named:
+    return Named(
+        f"{NOISE}::test_gaussian_blocks",
+        lambda rooms: noise.check_gaussian(
+            block_sums(gaussian_law(rooms), arm, pulls, size=noise.SIZE), arm, pulls
+        ),
+    )
+
+
+SINGLE_FLAG = Named(
+    f"{RATES}::test_flag_of_a_single_arm",
+    lambda rooms: rates.check_closed_form(
+        rooms["simulation.reference"].run_chunk, *rates.single_arm(0.7), size=4000, flag_only=True
+    ),
+)
+MARGIN = Named(
+    f"{RULES}::test_margin", lambda rooms: checks.check_margin(rooms["core.gaps"].margin)
+)
+BEST = Named(
+    f"{RULES}::test_apparent_best",
+    lambda rooms: checks.check_apparent_best(rooms["core.gaps"].apparent_best),
+)
+SEPARATION = Named(
+    f"{RULES}::test_gaps_of_pairs",
+    lambda rooms: checks.check_separation(rooms["core.gaps"].separation),
+)
+GAP = Named(f"{RULES}::test_gaps_of_pairs", lambda rooms: checks.check_gap(rooms["core.gaps"].gap))
+TOTALS = Named(
+    f"{RULES}::test_totals_of_successive_rejects",
+    lambda rooms: checks.check_totals(rooms["core.schedule"].successive_rejects_totals),
+)
+SPENT = Named(
+    f"{RULES}::test_pulls_used_is_what_a_run_spends",
+    lambda rooms: checks.check_pulls_used(
+        rooms["core.schedule"].pulls_used, find_policy("sequential-halving")
+    ),
+)
+HARDNESS = Named(
+    f"{THEORY}::test_theory_equals_the_transcription",
+    lambda rooms: checks.check_hardness(rooms["core.hardness"].hardness),
+)
+NO_NOISE = Named(f"{RULES}::test_engines_without_noise", compiled_without_noise)
+FAIR = Named(f"{RATES}::test_no_arm_gains_from_being_listed_first", fair_order)
+STREAMS = Named(
+    f"{RATES}::test_chunks_seeds_and_budgets_have_streams_of_their_own",
+    lambda rooms: rates.check_streams(rooms["simulation.experiment"].Experiment),
+)
+CSR, IF, SR = (rejections(n) for n in ("constrained-sr", "infeasible-first", "successive-rejects"))
+COMPILED, COMPILED_HALVING, COMPILED_UNIFORM = (
+    compiled_engine(n) for n in ("constrained-sr", "sequential-halving", "uniform")
+)
+REFERENCE, REFERENCE_UNIFORM = (reference_engine(n) for n in ("constrained-sr", "uniform"))
+
+
+# --------------------------------------------------------------------------------- the faults
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is broken, where, and by which checks it must be noticed."""
+
+    name: str
+    edit: Edit
+    killed_by: tuple[Named, ...]
+
+
+def fault(name: str, room: str, old: str, new: str, *killed_by: Named) -> Fault:
+    return Fault(name, Edit(room, old, new), killed_by)
+
+
+GAPS, SCHEDULE, THE_THEORY, NOISE_ROOM = (
+    "core.gaps", "core.schedule", "core.hardness", "simulation.laws",
+)  # fmt: skip
+CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM = (
+    "policies.constrained_sr",
+    "policies.infeasible_first",
+    "policies.successive_rejects",
+    "policies.sequential_halving",
+    "policies.uniform",
+)
+KERNEL, SLOW = "simulation.kernels", "simulation.reference"
+
+FAULTS = [
+    # The gaps.
+    fault(
+        "delta instead of Delta", GAPS,
+        "return min(\n        abs(margin(estimates, best, scales, thresholds)),\n"
+        "        separation(estimates, best, arm, scales, thresholds),\n    )",
+        "return separation(estimates, best, arm, scales, thresholds)",
+        GAP, CSR, whole_runs("constrained-sr"), whole_runs("sequential-halving"),
+    ),
+    fault(
+        "the cap has a sign", GAPS,
+        "abs(margin(estimates, best, scales, thresholds))",
+        "-margin(estimates, best, scales, thresholds)",
+        GAP,
+    ),
+    fault(
+        "max over constraints is the last constraint", GAPS,
+        "worst = max(worst, scales[c] * (estimates[arm, c] - thresholds[c - 1]))",
+        "worst = scales[c] * (estimates[arm, c] - thresholds[c - 1])",
+        MARGIN, CSR, IF, BEST,
+    ),
+    fault(
+        "max over constraints is the first constraint", GAPS,
+        "range(2, estimates.shape[1])", "range(2, 2)",
+        MARGIN, CSR, IF, BEST,
+    ),
+    fault(
+        "constraints are not scaled", GAPS,
+        "worst: float = scales[1] * (estimates[arm, 1] - thresholds[0])",
+        "worst: float = estimates[arm, 1] - thresholds[0]",
+        MARGIN, CSR,
+    ),
+    fault(
+        "the scale misses the threshold", GAPS,
+        "worst: float = scales[1] * (estimates[arm, 1] - thresholds[0])",
+        "worst: float = scales[1] * estimates[arm, 1] - thresholds[0]",
+        MARGIN,
+        law("test_shifting_constraints_with_their_thresholds", "infeasible-first"),
+        law("test_rescaling_attributes_with_their_scales", "constrained-sr"),
+    ),
+    fault(
+        "< for <= at the threshold, in the apparent best", GAPS,
+        "if own_margin <= 0.0:", "if own_margin < 0.0:",
+        BEST, CSR,
+    ),
+    fault(
+        ">= for > at the threshold, for the best arm", GAPS,
+        "if best_margin > 0.0:", "if best_margin >= 0.0:",
+        SEPARATION,
+    ),
+    fault(
+        ">= for > at the threshold, in the tie rule", GAPS,
+        "if (arm_margin > 0.0) != (other_margin > 0.0):\n        return arm_margin > 0.0",
+        "if (arm_margin >= 0.0) != (other_margin >= 0.0):\n        return arm_margin >= 0.0",
+        CSR, IF,
+    ),
+    fault(
+        "the tie rule drops the feasible-looking first", GAPS,
+        "        return arm_margin > 0.0\n", "        return arm_margin <= 0.0\n",
+        CSR, IF,
+    ),
+    fault(
+        "the tie rule compares infeasible arms by objective", GAPS,
+        "return precedes(other_margin, other_objective, other_rank, arm_margin, objective, rank)",
+        "return precedes(other_objective, other_margin, other_rank, objective, arm_margin, rank)",
+        CSR, IF,
+    ),
+    fault(
+        "the tie rule compares feasible arms by margin", GAPS,
+        "return precedes(other_objective, other_margin, other_rank, objective, arm_margin, rank)",
+        "return precedes(other_margin, other_objective, other_rank, arm_margin, objective, rank)",
+        CSR, IF,
+    ),
+    fault(
+        "priority ignored", GAPS,
+        "    return rank < other_rank", "    return False",
+        BEST, CSR, IF, SR,
+        law("test_relabelling_arms", "constrained-sr"),
+        law("test_relabelling_arms_of_a_whole_run", "infeasible-first"),
+    ),
+    fault(
+        "priority backwards", GAPS,
+        "    return rank < other_rank", "    return rank > other_rank",
+        BEST, CSR, IF, SR,
+    ),
+    fault(
+        "priority ignored among infeasible-looking arms", GAPS,
+        "priority[i] < priority[nearest]", "i < nearest",
+        BEST,
+    ),
+    fault(
+        "the second attribute never breaks a tie", GAPS,
+        "if second != other_second:", "if False:",
+        BEST, CSR, IF, SR,
+    ),
+    fault(
+        "the least margin is best among feasible-looking arms", GAPS,
+        "estimates[i, 0], own_margin, priority[i],\n"
+        "                estimates[best, 0], best_margin, priority[best],",
+        "own_margin, own_margin, priority[i],\n"
+        "                best_margin, best_margin, priority[best],",
+        BEST, CSR,
+    ),
+    fault(
+        "dead arm revived as the apparent best", GAPS,
+        "if not alive[i]:", "if False:",
+        BEST, CSR,
+    ),
+    fault(
+        "an arm that loses twice counts by its margin", GAPS,
+        "return max(arm_margin, lead)", "return arm_margin",
+        SEPARATION, GAP, CSR,
+    ),
+    fault(
+        "an arm that loses twice counts by its objective", GAPS,
+        "return max(arm_margin, lead)", "return lead",
+        SEPARATION, GAP, CSR,
+    ),
+    fault(
+        "infeasible arms are measured from the threshold", GAPS,
+        "return arm_margin - best_margin", "return arm_margin",
+        SEPARATION, GAP,
+    ),
+    fault(
+        "the objective is measured from zero", GAPS,
+        "scales[0] * (estimates[arm, 0] - estimates[best, 0])", "scales[0] * estimates[arm, 0]",
+        SEPARATION, CSR, law("test_shifting_the_objective", "constrained-sr"),
+    ),
+    fault(
+        "the objective is not scaled", GAPS,
+        "lead: float = scales[0] * (estimates[arm, 0] - estimates[best, 0])",
+        "lead: float = estimates[arm, 0] - estimates[best, 0]",
+        SEPARATION, law("test_rescaling_attributes_with_their_scales", "constrained-sr"),
+    ),
+    # The rejection rules.
+    fault(
+        "tie rule dropped: the first comer stays worst", CONSTRAINED,
+        "and goes_first(estimates, i, own_margin, worst, worst_margin, priority)", "and False",
+        CSR, whole_runs("constrained-sr"), law("test_relabelling_arms", "constrained-sr"),
+    ),
+    fault(
+        "argmin for argmax in the rejection", CONSTRAINED,
+        "or own_gap > worst_gap", "or own_gap < worst_gap",
+        CSR, whole_runs("constrained-sr"), whole_runs("sequential-halving"),
+    ),
+    fault(
+        "the apparent best may be dropped", CONSTRAINED,
+        "if not alive[i] or i == best:", "if not alive[i]:",
+        CSR,
+    ),
+    fault(
+        "dead arm revived in constrained-sr", CONSTRAINED,
+        "if not alive[i] or i == best:", "if i == best:",
+        CSR, whole_runs("constrained-sr"), law("test_dead_arms_are_inert", "constrained-sr"),
+    ),
+    fault(
+        "dead arm revived in infeasible-first", INFEASIBLE,
+        "if not alive[i]:", "if False:",
+        IF, whole_runs("infeasible-first"), law("test_dead_arms_are_inert", "infeasible-first"),
+    ),
+    fault(
+        "dead arm revived in successive-rejects", SUCCESSIVE,
+        "if not alive[i]:", "if False:",
+        SR, whole_runs("successive-rejects"), law("test_dead_arms_are_inert", "successive-rejects"),
+    ),
+    fault(
+        "the rule kills its arm itself", CONSTRAINED,
+        "            worst_margin = own_margin\n    return worst\n",
+        "            worst_margin = own_margin\n    alive[worst] = False\n    return worst\n",
+        law("test_inputs_are_not_mutated", "constrained-sr"),
+    ),
+    fault(
+        "the least infeasible goes first", INFEASIBLE,
+        "goes_first(estimates, i, own_margin, worst, worst_margin, priority)",
+        "goes_first(estimates, worst, worst_margin, i, own_margin, priority)",
+        IF, whole_runs("infeasible-first"),
+    ),
+    fault(
+        "successive-rejects drops the best", SUCCESSIVE,
+        "estimates[worst, 0], worst_margin, priority[worst],\n"
+        "            estimates[i, 0], own_margin, priority[i],",
+        "estimates[i, 0], own_margin, priority[i],\n"
+        "            estimates[worst, 0], worst_margin, priority[worst],",
+        SR, whole_runs("successive-rejects"),
+    ),
+    # The schedules.
+    fault(
+        "schedule in floats", SCHEDULE,
+        "[-(-spare // (scale.numerator * (arm_count + 1 - k))) for k in range(1, arm_count)]",
+        "[int(-(-1 / float(scale) * (budget - arm_count) / (arm_count + 1 - k) // 1))"
+        " for k in range(1, arm_count)]",
+        TOTALS, phases("constrained-sr"),
+    ),
+    fault(
+        "schedule in floats, rounded but once", SCHEDULE,
+        "[-(-spare // (scale.numerator * (arm_count + 1 - k))) for k in range(1, arm_count)]",
+        "[int(-(-(budget - arm_count) / (float(scale) * (arm_count + 1 - k)) // 1))"
+        " for k in range(1, arm_count)]",
+        TOTALS, phases("constrained-sr"),
+    ),
+    fault(
+        "the schedule rounds down", SCHEDULE,
+        "[-(-spare // (scale.numerator * (arm_count + 1 - k))) for",
+        "[spare // (scale.numerator * (arm_count + 1 - k)) for",
+        TOTALS,
+    ),
+    fault(
+        "the schedule spends T, not T - K", SCHEDULE,
+        "spare = (budget - arm_count) * scale.denominator", "spare = budget * scale.denominator",
+        TOTALS, law("test_budget_is_never_exceeded", "constrained-sr"),
+        law("test_schedules_fit_any_budget", "infeasible-first"),
+    ),
+    fault(
+        "logbar begins with 1", SCHEDULE,
+        "return Fraction(1, 2) + sum(", "return Fraction(1) + sum(",
+        TOTALS, phases("successive-rejects"),
+    ),
+    fault(
+        "phases repeat the pulls of earlier phases", SCHEDULE,
+        "Phase(total - earlier, 0, max(1, arm_count - k))",
+        "Phase(total, 0, max(1, arm_count - k))",
+        phases("constrained-sr"), whole_runs("constrained-sr"),
+    ),
+    fault(
+        "extra pulls are not counted", SCHEDULE,
+        "alive * phase.pulls + phase.extra", "alive * phase.pulls",
+        SPENT,
+    ),
+    fault(
+        "halving rounds its survivors down", HALVING,
+        "phases.append(Phase(pulls, 0, -(-alive // 2)))",
+        "phases.append(Phase(pulls, 0, alive // 2))",
+        phases("sequential-halving"),
+    ),
+    fault(
+        "halving loses its remainder", HALVING,
+        "return (*phases, Phase(pulls, extra, 1))", "return (*phases, Phase(pulls, 0, 1))",
+        phases("sequential-halving"), whole_runs("sequential-halving"),
+        law("test_budget_is_never_exceeded", "sequential-halving"),
+    ),
+    fault(
+        "halving has a round too many at powers of two", HALVING,
+        "return (arm_count - 1).bit_length()", "return arm_count.bit_length()",
+        phases("sequential-halving"),
+    ),
+    fault(
+        "uniform loses its remainder", UNIFORM,
+        "return (Phase(pulls, extra, arm_count),)", "return (Phase(pulls, 0, arm_count),)",
+        phases("uniform"), whole_runs("uniform"), law("test_budget_is_never_exceeded", "uniform"),
+    ),
+    # The theory.
+    fault(
+        "gaps from the optimal arm with the most slack", THE_THEORY,
+        "key=lambda i: (abs(margins[i]), i)", "key=lambda i: (-abs(margins[i]), i)",
+        HARDNESS,
+    ),
+    fault(
+        "the hardest arm has rank 1", THE_THEORY,
+        "enumerate(order, start=2)", "enumerate(order, start=1)",
+        HARDNESS,
+    ),
+    fault(
+        "an equal objective does not deceive", THE_THEORY,
+        '"deceiver" if objective <= best_objective', '"deceiver" if objective < best_objective',
+        HARDNESS,
+    ),
+    fault(
+        "infeasible arms come first in the paper's order", THE_THEORY,
+        "return (own_gap, False, objective, own_margin, arm)",
+        "return (own_gap, True, objective, own_margin, arm)",
+        HARDNESS,
+    ),
+    fault(
+        "H1 sums gaps, not their squares", THE_THEORY,
+        "return 1.0 / (value * value)", "return 1.0 / value",
+        HARDNESS,
+    ),
+    # The laws of noise.
+    fault(
+        "covariance ignored", NOISE_ROOM,
+        "block[c, lane] += factor * noise[d, lane]",
+        "block[c, lane] += factor * rng.standard_normal()",
+        gaussian_blocks(0, 7),
+    ),
+    fault(
+        "covariance replaced by that of independent attributes", NOISE_ROOM,
+        "return GaussianArrays(self.means, self.factors)",
+        "return GaussianArrays(self.means, "
+        "np.stack([np.diag(np.sqrt(np.diag(c))) for c in self.covariance]))",
+        gaussian_blocks(0, 7), gaussian_blocks(1, 1),
+    ),
+    fault(
+        "n^2 for n in the variance of a block", NOISE_ROOM,
+        "root = math.sqrt(pulls)", "root = float(pulls)",
+        gaussian_blocks(0, 7),
+    ),
+    fault(
+        "1 for n in the variance of a block", NOISE_ROOM,
+        "root = math.sqrt(pulls)", "root = 1.0",
+        gaussian_blocks(1, 7),
+    ),
+    # The engines.
+    fault(
+        "flag inverted in the reference engine", SLOW,
+        "flag = margin(estimates, answer, design.scales, design.thresholds) <= 0.0",
+        "flag = margin(estimates, answer, design.scales, design.thresholds) > 0.0",
+        SINGLE_FLAG, REFERENCE,
+    ),
+    fault(
+        "extra pulls go to the last in priority, in the reference engine", SLOW,
+        "(alive & (priority < priority[arm])).sum()", "(alive & (priority > priority[arm])).sum()",
+        REFERENCE_UNIFORM,
+    ),
+    fault(
+        "flag inverted in the compiled engine", KERNEL,
+        "flag = margin(estimates, answer, scales, thresholds) <= 0.0",
+        "flag = margin(estimates, answer, scales, thresholds) > 0.0",
+        COMPILED,
+    ),
+    fault(
+        "samples of earlier phases forgotten", KERNEL,
+        "sums[i, c, lane] += block[c, lane] if counted[i, lane] else 0.0",
+        "sums[i, c, lane] = block[c, lane] if counted[i, lane] else 0.0",
+        COMPILED,
+    ),
+    fault(
+        "dead arm revived in the compiled engine", KERNEL,
+        "survives[out, lane] = False", "survives[out, lane] = True",
+        COMPILED_HALVING,
+    ),
+    fault(
+        "extra pulls go to the first arms listed", KERNEL,
+        "priorities[j, lane] < priorities[arm, lane]", "j < arm",
+        COMPILED_UNIFORM,
+    ),
+    fault(
+        "every lost optimal arm counts, not the last one", KERNEL,
+        "if optimal_left[lane] == 0 and first + lane < replications:",
+        "if first + lane < replications:",
+        COMPILED,
+    ),
+    fault(
+        "sums leak into the next batch of lanes", KERNEL,
+        "            sums[:] = 0.0\n",
+        "            if first == 0:\n                sums[:] = 0.0\n",
+        NO_NOISE,
+    ),
+    fault(
+        "the order of arms is not uniform", KERNEL,
+        "j = int(rng.random() * (i + 1))", "j = int(rng.random() * i)",
+        FAIR,
+    ),
+    fault(
+        "every chunk has the same stream", "core.streams",
+        "_stream(seed, _PULLS, *names)", "_stream(seed, _PULLS, budget)",
+        STREAMS,
+    ),
+]  # fmt: skip
+
+CASES = [
+    pytest.param(one, killer, id=f"{one.name} | {killer.test.split('::')[1]}")
+    for one in FAULTS
+    for killer in one.killed_by
+]
+CONTROLS = list(dict.fromkeys(killer for one in FAULTS for killer in one.killed_by))
+
+
+@pytest.mark.parametrize(("one", "killer"), CASES)
+def test_fault_is_noticed(one: Fault, killer: Named) -> None:
+    """The check fails, or the package itself refuses what the fault made of a schedule."""
+    rooms = planted(one.edit)
+    with pytest.raises((AssertionError, InputError)):
+        killer.check(rooms)
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.test)
+def test_control_the_sources_as_they_are_pass(control: Named) -> None:
+    control.check(planted())
+
+
+def test_every_named_test_exists() -> None:
+    for killer in CONTROLS:
+        path, name = killer.test.split("::")
+        module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
+        assert callable(getattr(module, name)), killer.test
+
+
+def test_faults_have_names_of_their_own() -> None:
+    names = [one.name for one in FAULTS]
+    assert len(set(names)) == len(names)
+    assert len(names) >= 50
+
+
+def test_planting_leaves_the_real_modules_alone() -> None:
+    gaps = importlib.import_module("ringfence.core.gaps")
+    registry = importlib.import_module("ringfence.policies.registry")
+    rooms = planted(FAULTS[0].edit)
+    assert importlib.import_module("ringfence.core.gaps") is gaps
+    assert importlib.import_module("ringfence.policies.registry") is registry
+    assert registry.constrained_sr.__name__ == "ringfence.policies.constrained_sr"
+    assert rooms["core.gaps"] is not gaps
+    # A fault in core reaches the policies beside it, and nothing planted is kept on disk.
+    reject = rooms["policies.registry"].find_policy("constrained-sr").reject
+    assert reject.__globals__["gap"] is rooms["core.gaps"].gap
+    assert reject.__module__.startswith("planted.")

@@ -1,0 +1,594 @@
+"""The compiled engine's error rates: against the reference engine, and against closed forms.
+
+The reference engine pulls one sample at a time in plain Python; the compiled one draws whole
+blocks. All comparisons are two-sided at alpha = 1e-6 on fixed seeds; each is also run on a planted
+fault and must fail there.
+"""
+
+import csv
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ringfence
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.schedule import successive_rejects_phases
+from ringfence.policies.policy import PhasePolicy, Reject
+from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.simulation import reference
+from ringfence.simulation.experiment import Counts, Experiment, chunk_sizes, total
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.kernels import Tally
+from ringfence.simulation.laws import Law
+from tests.faults.planting import Edit, planted
+from tests.statistical.checks import (
+    check_frequencies,
+    check_rate,
+    check_same_mean,
+    check_same_rate,
+)
+from tests.statistical.sampling import law_with_fault
+
+every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+Engine = Callable[[Experiment, int, int, int], Tally]
+BUDGET = 43  # leaves a remainder to every policy that spends it
+
+# ------------------------------------------------------------------------------- the instances
+
+
+def build(
+    noise: dict[str, Any], arms: list[list[float]], problem: tuple[str, ...], **own: Any
+) -> Instance:
+    """Return an instance of metrics a, b and c; `own` gives arms a covariance of their own."""
+    table = {
+        f"arm{i}": {"mean": mean, **({"covariance": own[f"arm{i}"]} if f"arm{i}" in own else {})}
+        for i, mean in enumerate(arms)
+    }
+    return Instance.from_dict(
+        {
+            "objective": problem[0],
+            "constraints": list(problem[1:]),
+            "metrics": ["a", "b", "c"],
+            "noise": noise,
+            "arms": table,
+        }
+    )
+
+
+TURNED = ("maximize mean(a)", "mean(b) <= 0.5", "mean(c) >= 0.2")
+COVARIANCE = [[1.0, 0.6, -0.3], [0.6, 1.0, 0.1], [-0.3, 0.1, 0.5]]
+OWN_COVARIANCE = [[3.0, -1.0, 0.2], [-1.0, 1.0, 0.3], [0.2, 0.3, 1.0]]
+
+
+def gaussian() -> Instance:
+    """Four correlated arms, one with a covariance of its own; two constraints, both directions."""
+    arms = [[0.9, 0.2, 0.5], [0.5, 0.1, 0.9], [1.2, 0.8, 0.4], [0.7, 0.3, -0.3]]
+    noise = {"family": "gaussian", "covariance": COVARIANCE}
+    return build(noise, arms, TURNED, arm2=OWN_COVARIANCE)
+
+
+def bernoulli() -> Instance:
+    """Ties everywhere, and nothing feasible but by luck."""
+    arms = [[0.5, 0.6, 0.4], [0.6, 0.65, 0.9], [0.45, 0.7, 0.1], [0.4, 0.9, 0.5]]
+    return build({"family": "bernoulli"}, arms, TURNED)
+
+
+def poisson() -> Instance:
+    """Counts, with two optimal arms."""
+    arms = [[1.0, 0.3, 0.6], [1.0, 0.2, 0.5], [1.6, 1.0, 0.9], [0.6, 0.1, 2.0]]
+    return build({"family": "poisson"}, arms, TURNED)
+
+
+def exponential() -> Instance:
+    """Waiting times: skewed, without ties."""
+    arms = [[0.8, 0.4, 0.5], [1.1, 0.8, 0.3], [0.5, 0.2, 0.9], [0.9, 0.45, 0.15]]
+    return build({"family": "exponential"}, arms, TURNED)
+
+
+def mixed() -> Instance:
+    """A family a metric."""
+    arms = [[0.9, 0.4, 0.5], [0.6, 0.3, 0.9], [1.2, 0.7, 0.4], [1.1, 0.45, 0.1]]
+    noise = {"family": ["gaussian", "bernoulli", "poisson"], "covariance": [[2.0]]}
+    return build(noise, arms, TURNED)
+
+
+@cache
+def table(folder: Path) -> Instance:
+    """Rows of a file: few, so that ties are frequent."""
+    rng = np.random.default_rng(8)
+    with (folder / "rows.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["variant", "a", "b", "c"])
+        for arm, (gain, cost) in enumerate([(0, 0), (0, 0), (2, 2), (1, 1)]):
+            for a, b, c in rng.integers(0, 8, (5 + arm, 3)):
+                writer.writerow([f"v{arm}", a + gain, b + cost, c])
+    (folder / "rows.toml").write_text(
+        'objective = "maximize mean(a)"\n'
+        'constraints = ["mean(b) <= 4.5", "mean(c) >= 2.0"]\n'
+        '[noise]\nfamily = "table"\npath = "rows.csv"\narm = "variant"\n'
+    )
+    return Instance.load(folder / "rows.toml")
+
+
+INSTANCES: dict[str, Callable[[], Instance]] = {
+    "gaussian": gaussian,
+    "bernoulli": bernoulli,
+    "poisson": poisson,
+    "exponential": exponential,
+    "mixed": mixed,
+}
+
+
+# ------------------------------------------------------------------- compiled against reference
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What an engine counted, with the mean pulls [chunk, arm] kept apart."""
+
+    counts: Counts
+    pulls: Floats
+
+
+def sampled(run: Engine, experiment: Experiment, *, seed: int, chunks: int, size: int) -> Sample:
+    """Run small chunks, each with streams of its own."""
+    tallies = [run(experiment, seed, chunk, size) for chunk in range(chunks)]
+    return Sample(
+        total([Counts.of(tally) for tally in tallies]),
+        np.array([tally.pulls / size for tally in tallies]),
+    )
+
+
+def check_same_engine(here: Sample, there: Sample) -> None:
+    """Compare error, wrong flags, losses by phase and mean pulls by arm."""
+    trials, others = here.counts.replications, there.counts.replications
+    for what in ("errors", "wrong_flag"):
+        check_same_rate(
+            (getattr(here.counts, what), trials), (getattr(there.counts, what), others), what
+        )
+    losses = here.counts.lost_in_phase, there.counts.lost_in_phase
+    for phase, lost in enumerate(zip(losses[0], losses[1], strict=True)):
+        check_same_rate((int(lost[0]), trials), (int(lost[1]), others), f"lost in {phase}")
+    for arm in range(here.pulls.shape[1]):
+        check_same_mean(here.pulls[:, arm], there.pulls[:, arm], f"pulls of arm {arm}")
+
+
+def compiled(experiment: Experiment) -> Sample:
+    return sampled(Experiment.run_chunk, experiment, seed=1, chunks=150, size=256)
+
+
+def plain(experiment: Experiment, run: Engine = reference.run_chunk) -> Sample:
+    return sampled(run, experiment, seed=2, chunks=80, size=25)
+
+
+def instance_named(name: str, tmp_path_factory: pytest.TempPathFactory) -> Instance:
+    if name == "table":
+        return table(tmp_path_factory.getbasetemp())
+    return INSTANCES[name]()
+
+
+@every_policy
+@pytest.mark.parametrize("name", [*INSTANCES, "table"])
+def test_compiled_engine_errs_as_often_as_the_reference(
+    policy: PhasePolicy, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Catches wrong blocks, wrong phases, lost samples, wrong tallies: any way to differ."""
+    instance = instance_named(name, tmp_path_factory)
+    slow = plain(Experiment(instance, policy, BUDGET))
+    for shared in (False, True):
+        fast = compiled(Experiment(instance, policy, BUDGET, shared=shared))
+        check_same_engine(fast, slow)
+    rate = fast.counts.errors / fast.counts.replications
+    assert 0.05 < rate < 0.95, f"an error rate of {rate} shows little"
+
+
+ENGINE_FAULTS = {
+    "only the last pull counts": (
+        "sums[arm] += law.pull(rng, arm)", "sums[arm] = counts[arm] * law.pull(rng, arm)",
+    ),
+    "flag inverted": (
+        "flag = margin(estimates, answer, design.scales, design.thresholds) <= 0.0",
+        "flag = margin(estimates, answer, design.scales, design.thresholds) > 0.0",
+    ),
+    "losses counted with the next phase": (
+        "tally.lost_in_phase[place] += 1",
+        "tally.lost_in_phase[min(place + 1, len(experiment.phases) - 1)] += 1",
+    ),
+    "survivors chosen by the first phase alone": (
+        "        _estimate(estimates, sums, counts)\n",
+        "        _estimate(estimates, sums, counts) if place == 0 else None\n",
+    ),
+    "flag ignored in the error": (
+        "tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible",
+        "tally.wrong[replication] = not design.optimal[answer]",
+    ),
+    "one pull too few in every phase but the first": (
+        "for _ in range(phase.pulls + lucky):",
+        "for _ in range(phase.pulls + lucky - (place > 0)):",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", ENGINE_FAULTS)
+def test_engines_that_differ_are_told_apart(fault: str) -> None:
+    """The comparison above, with a fault planted in one of the two engines, fails."""
+    old, new = ENGINE_FAULTS[fault]
+    faulty = planted(Edit("simulation.reference", old, new))["simulation.reference"].run_chunk
+    # Where nothing is feasible, the right arm often has the wrong flag.
+    instance = bernoulli() if fault == "flag ignored in the error" else gaussian()
+    experiment = Experiment(instance, find_policy("constrained-sr"), BUDGET)
+    fast = compiled(experiment)
+    check_same_engine(fast, plain(experiment))
+    with pytest.raises(AssertionError):
+        check_same_engine(fast, plain(experiment, faulty))
+
+
+# --------------------------------------------------------------------------------- closed forms
+
+
+def check_closed_form(
+    run: Engine, experiment: Experiment, rate: float, *, size: int, flag_only: bool = False
+) -> None:
+    """Compare an error rate with its exact value; with `flag_only` no arm can be wrong."""
+    counts = total(
+        [
+            Counts.of(run(experiment, 4, chunk, n))
+            for chunk, n in enumerate(chunk_sizes(size, 10_000))
+        ]
+    )
+    check_rate(counts.errors, size, rate, "errors")
+    if flag_only:
+        assert counts.wrong_flag == counts.errors
+        assert counts.lost_in_phase.sum() == 0
+
+
+ENGINES: dict[str, tuple[Engine, int]] = {
+    "cpu": (Experiment.run_chunk, 400_000),
+    "reference": (reference.run_chunk, 4000),
+}
+every_engine = pytest.mark.parametrize("engine", list(ENGINES))
+
+
+def single_arm(mean: float, policy: str = "constrained-sr") -> tuple[Experiment, float]:
+    """Return one arm with deviation 1.5 at 20 pulls, and Phi(-|mean - tau| sqrt(T)/sigma)."""
+    instance = Instance.from_dict(
+        {
+            "objective": "minimize mean(x)",
+            "constraints": ["mean(y) <= 1.0"],
+            "metrics": ["x", "y"],
+            "noise": {"family": "gaussian", "covariance": [[1.0, 0.3], [0.3, 2.25]]},
+            "arms": {"only": {"mean": [0.0, mean]}},
+        }
+    )
+    rate = float(stats.norm.cdf(-abs(mean - 1.0) * math.sqrt(20) / 1.5))
+    return Experiment(instance, find_policy(policy), 20), rate
+
+
+@every_engine
+@pytest.mark.parametrize("mean", [0.7, 1.3])
+def test_flag_of_a_single_arm(engine: str, mean: float) -> None:
+    """Catches an inverted flag, a variance of n^2 for n, and a budget that is not spent."""
+    run, size = ENGINES[engine]
+    experiment, rate = single_arm(mean)
+    check_closed_form(run, experiment, rate, size=size, flag_only=True)
+
+
+@every_engine
+def test_flag_of_a_single_arm_with_two_correlated_constraints(engine: str) -> None:
+    """Catches a covariance that is ignored: the flag is right when both estimates are inside."""
+    covariance = np.array([[1.0, 0.8], [0.8, 1.0]])
+    instance = Instance.from_dict(
+        {
+            "objective": "minimize mean(y)",
+            "constraints": ["mean(y) <= 0.3", "mean(z) <= 0.2"],
+            "metrics": ["y", "z"],
+            "noise": {"family": "gaussian", "covariance": covariance.tolist()},
+            "arms": {"only": {"mean": [0.0, 0.0]}},
+        }
+    )
+    inside = stats.multivariate_normal(np.zeros(2), covariance / 10).cdf([0.3, 0.2])
+    run, size = ENGINES[engine]
+    experiment = Experiment(instance, find_policy("uniform"), 10)
+    check_closed_form(run, experiment, 1.0 - float(inside), size=size, flag_only=True)
+
+
+def two_arms(rows: list[list[float]], covariance: list[list[float]], threshold: float) -> Instance:
+    return Instance.from_dict(
+        {
+            "objective": "minimize mean(x)",
+            "constraints": [f"mean(y) <= {threshold}"],
+            "metrics": ["x", "y"],
+            "noise": {"family": "gaussian", "covariance": covariance},
+            "arms": {f"arm{i}": {"mean": row} for i, row in enumerate(rows)},
+        }
+    )
+
+
+@every_policy
+def test_two_feasible_arms(policy: PhasePolicy) -> None:
+    """Far from the limit, the error is Phi(-d sqrt(n) / sqrt(2 sigma^2)) with n pulls each.
+
+    Catches a schedule that is off by one, and noise of the wrong size.
+    """
+    distance, deviation, budget = 0.5, 1.2, 30
+    instance = two_arms([[0.0, 0.0], [distance, 0.0]], [[deviation**2, 0.0], [0.0, 1.0]], 100.0)
+    pulls = budget // 2 if policy.name in ("uniform", "sequential-halving") else (budget - 2) // 2
+    rate = float(stats.norm.cdf(-distance * math.sqrt(pulls) / (deviation * math.sqrt(2))))
+    experiment = Experiment(instance, policy, budget)
+    check_closed_form(Experiment.run_chunk, experiment, rate, size=400_000)
+
+
+def deceived() -> tuple[Experiment, float]:
+    """Return an arm near the limit and a deceiver, correlated, with the exact error rate.
+
+    The answer is right when arm 0 looks feasible and arm 1 either looks infeasible or has the
+    larger objective: P(y0 in) - P(y0 in, y1 in, x1 < x0), a trivariate normal probability.
+    """
+    rows, tau, pulls = [[0.0, -0.2], [-0.3, 0.25]], 0.0, 9
+    covariance = np.array([[1.0, 0.7], [0.7, 1.0]])
+    mean = np.array([rows[0][1], rows[1][1], rows[1][0] - rows[0][0]])
+    joint = np.array(
+        [
+            [covariance[1, 1], 0.0, -covariance[0, 1]],
+            [0.0, covariance[1, 1], covariance[0, 1]],
+            [-covariance[0, 1], covariance[0, 1], 2 * covariance[0, 0]],
+        ]
+    )
+    lost = stats.multivariate_normal(mean, joint / pulls).cdf([tau, tau, 0.0])
+    looks_feasible = stats.norm.cdf((tau - mean[0]) * math.sqrt(pulls))
+    experiment = Experiment(
+        two_arms(rows, covariance.tolist(), tau), find_policy("constrained-sr"), 2 * pulls + 2
+    )
+    return experiment, 1.0 - float(looks_feasible - lost)
+
+
+@every_engine
+def test_an_arm_and_its_deceiver(engine: str) -> None:
+    """Catches a covariance that is ignored, and any slip in the rule for two arms."""
+    run, size = ENGINES[engine]
+    experiment, rate = deceived()
+    check_closed_form(run, experiment, rate, size=size)
+
+
+def with_law(experiment: Experiment, law: Law) -> Experiment:
+    old = experiment.instance
+    instance = Instance(old.name, old.problem, old.arms, law)
+    return Experiment(instance, experiment.policy, experiment.budget)
+
+
+def test_closed_forms_notice_planted_faults() -> None:
+    """An inverted flag, a variance of n^2, an ignored covariance: each is told from the truth."""
+    faulty = planted(Edit("simulation.reference", *ENGINE_FAULTS["flag inverted"]))
+    experiment, rate = single_arm(0.7)
+    with pytest.raises(AssertionError, match="errors"):
+        check_closed_form(
+            faulty["simulation.reference"].run_chunk, experiment, rate, size=4000, flag_only=True
+        )
+
+    squared = Edit("simulation.laws", "root = math.sqrt(pulls)", "root = float(pulls)")
+    noisy = with_law(experiment, law_with_fault(experiment.instance.law, squared))
+    with pytest.raises(AssertionError, match="errors"):
+        check_closed_form(Experiment.run_chunk, noisy, rate, size=400_000)
+
+    experiment, rate = deceived()
+    ignored = Edit(
+        "simulation.laws",
+        "block[c, lane] += factor * noise[d, lane]",
+        "block[c, lane] += factor * rng.standard_normal()",
+    )
+    independent = with_law(experiment, law_with_fault(experiment.instance.law, ignored))
+    with pytest.raises(AssertionError, match="errors"):
+        check_closed_form(Experiment.run_chunk, independent, rate, size=400_000)
+
+    early = Experiment(experiment.instance, experiment.policy, experiment.budget - 4)
+    with pytest.raises(AssertionError, match="errors"):
+        check_closed_form(Experiment.run_chunk, early, rate, size=400_000)
+
+
+# ----------------------------------------------------------------------------- identical arms
+
+
+def answers(
+    run: Engine,
+    experiment: Experiment,
+    size: int,
+    *,
+    shuffled: bool = True,
+    experiment_type: type[Experiment] = Experiment,
+) -> Integers:
+    """Return how often each arm was the answer: ask for each as if it alone were right."""
+    found = []
+    for arm in range(len(experiment.instance.arms)):
+        own = experiment_type(experiment.instance, experiment.policy, experiment.budget)
+        design = own.design
+        alone = np.arange(len(design.optimal)) == arm
+        object.__setattr__(
+            own,
+            "design",
+            design._replace(optimal=alone, shuffled=design.shuffled and shuffled),
+        )
+        found.append(size - int(run(own, 6, 0, size).lost_in_phase.sum()))
+    assert sum(found) == size, "every replication has one answer"
+    return np.array(found)
+
+
+def identical_arms() -> Instance:
+    """Return four arms of three fair coins each: nothing but the order of arms tells them apart."""
+    arms = {f"arm{i}": {"mean": [0.5, 0.5, 0.5]} for i in range(4)}
+    return Instance.from_dict(
+        {
+            "objective": "minimize mean(a)",
+            "constraints": ["mean(b) <= 0.5", "mean(c) <= 0.75"],
+            "metrics": ["a", "b", "c"],
+            "noise": {"family": "bernoulli"},
+            "arms": arms,
+        }
+    )
+
+
+def check_fair(found: Integers) -> None:
+    check_frequencies(found.astype(np.float64), np.full(len(found), found.sum() / len(found)))
+
+
+@every_policy
+def test_no_arm_gains_from_being_listed_first(policy: PhasePolicy) -> None:
+    """Catches an order of arms that is not drawn, or not uniformly; the control is planted."""
+    experiment = Experiment(identical_arms(), policy, 20)  # no extra pulls
+    check_fair(answers(Experiment.run_chunk, experiment, 60_000))
+    check_fair(answers(reference.run_chunk, experiment, 800))
+    with pytest.raises(AssertionError, match="frequencies"):
+        check_fair(answers(Experiment.run_chunk, experiment, 60_000, shuffled=False))
+
+
+# ------------------------------------------------------------------------------ reproducibility
+
+
+def essence(result: ringfence.SimulationResult) -> dict[str, Any]:
+    """Return all of a result but its speed."""
+    content = result.to_dict()
+    del content["seconds"], content["replications_per_second"]
+    return content
+
+
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli"])
+def test_the_same_seed_gives_the_same_result_on_any_number_of_threads(name: str) -> None:
+    """Catches a stream that depends on who draws from it, and a tally that is not added up."""
+    instance = INSTANCES[name]()
+    results = [
+        essence(
+            ringfence.simulate(
+                instance, "constrained-sr", budget=BUDGET, replications=50_123, seed=3, threads=n
+            )
+        )
+        for n in (1, 2, 3, 1)
+    ]
+    assert results[0] == results[1] == results[2] == results[3]
+    other = ringfence.simulate(
+        instance, "constrained-sr", budget=BUDGET, replications=50_123, seed=4
+    )
+    assert essence(other)["lost_in_phase"] != results[0]["lost_in_phase"]
+
+
+def test_comparisons_do_not_depend_on_threads() -> None:
+    rows = [
+        [
+            (essence(row.result), row.only_here_wrong, row.only_first_wrong)
+            for row in ringfence.compare(
+                gaussian(),
+                policies=["constrained-sr", "infeasible-first"],
+                budgets=[BUDGET],
+                replications=30_001,
+                threads=threads,
+            )
+        ]
+        for threads in (1, 2, 3)
+    ]
+    assert rows[0] == rows[1] == rows[2]
+
+
+@every_policy
+@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "table"])
+def test_a_longer_run_begins_with_the_shorter_one(
+    policy: PhasePolicy, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Catches streams that depend on how many replications were asked for."""
+    experiment = Experiment(instance_named(name, tmp_path_factory), policy, BUDGET)
+    whole = experiment.run_chunk(5, 3, 1000)
+    for size in (1, 7, 63, 64, 65, 500):
+        part = experiment.run_chunk(5, 3, size)
+        np.testing.assert_array_equal(part.wrong, whole.wrong[:size])
+        np.testing.assert_array_equal(part.flag_wrong, whole.flag_wrong[:size])
+        assert part.pulls.sum() == size * experiment.pulls_used
+    again = experiment.run_chunk(5, 3, 1000)
+    for first, second in zip(whole, again, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def check_streams(experiment_type: type[Experiment]) -> None:
+    """Compare runs of different seeds, budgets and chunks: they must differ as strangers do."""
+    policy = find_policy("constrained-sr")
+    runs = [
+        experiment_type(gaussian(), policy, budget).run_chunk(seed, chunk, 2000).wrong
+        for seed, budget, chunk in [(0, 43, 0), (0, 43, 1), (1, 43, 0), (0, 44, 0), (0, 43, 43)]
+    ]
+    for i, here in enumerate(runs):
+        for there in runs[:i]:
+            rates = here.mean(), there.mean()
+            independent = rates[0] * (1 - rates[1]) + rates[1] * (1 - rates[0])
+            check_rate(int((here != there).sum()), len(here), independent, "different answers:")
+
+
+def test_chunks_seeds_and_budgets_have_streams_of_their_own() -> None:
+    """Catches a stream that is used twice."""
+    check_streams(Experiment)
+
+
+def test_simulate_is_the_sum_of_its_chunks() -> None:
+    instance, policy = bernoulli(), find_policy("infeasible-first")
+    experiment = Experiment(instance, policy, BUDGET)
+    sizes = list(chunk_sizes(experiment.chunk_size * 2 + 10, experiment.chunk_size))
+    assert sizes == [experiment.chunk_size, experiment.chunk_size, 10]
+    counts = total([Counts.of(experiment.run_chunk(9, i, n)) for i, n in enumerate(sizes)])
+    result = ringfence.simulate(
+        instance, policy, budget=BUDGET, replications=sum(sizes), seed=9, threads=2
+    )
+    assert (result.errors, result.wrong_flag) == (counts.errors, counts.wrong_flag)
+    assert result.lost_in_phase == tuple(counts.lost_in_phase.tolist())
+
+
+# ------------------------------------------------------------------------ common random numbers
+
+
+def drop_upwards(
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+) -> int:
+    """Drop arm 0, then arm 1."""
+    return 0 if alive[0] else 1
+
+
+def drop_downwards(
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+) -> int:
+    """Drop arm 1, then arm 0."""
+    return 1 if alive[1] else 0
+
+
+def flags(rule: Reject, *, shared: bool) -> Mask:
+    """Return what the last survivor, arm 2, looked like in each replication."""
+    instance = Instance.from_dict(
+        {
+            "objective": "minimize mean(x)",
+            "constraints": ["mean(y) <= 1.0"],
+            "metrics": ["x", "y"],
+            "noise": {"family": "poisson"},
+            "arms": {"u": {"mean": [0.1, 0.4]}, "v": {"mean": [1.0, 3.0]}, "w": {"mean": [1, 1.1]}},
+        }
+    )
+    policy = PhasePolicy("fixed", "", successive_rejects_phases, lambda arms: arms + 1, rule)
+    return Experiment(instance, policy, 25, shared=shared).run_chunk(0, 0, 3000).flag_wrong
+
+
+def test_policies_that_drop_differently_see_the_same_pulls() -> None:
+    """With `shared`, arm 2's pulls do not depend on who was dropped before; without, they do."""
+    np.testing.assert_array_equal(
+        flags(drop_upwards, shared=True), flags(drop_downwards, shared=True)
+    )
+    alone = flags(drop_upwards, shared=False), flags(drop_downwards, shared=False)
+    assert (alone[0] != alone[1]).any()
