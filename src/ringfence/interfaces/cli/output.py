@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 _PATIENCE_SECONDS = 3.0
-_WIDEST_NAME = 36
+_WIDEST_NAME = 48
 _LETTER = re.compile(r"[^\W\d_]{3}")  # "inf" and "nan" aside, numbers hold no three letters
 _MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undecided[/]"}
 
