@@ -28,8 +28,8 @@ _SCENE_WIDTH = 7
 _TITLES = {
     1: "(a) first instance: just inside the threshold",
     2: "(b) second instance: within noise of the threshold",
-    3: "(c) third instance: every kind of arm",
-    4: "(d) fourth instance: nothing is feasible",
+    3: "(c) third instance: every kind of arm; the two coincide",
+    4: "(d) fourth instance: nothing is feasible; the two coincide",
 }
 
 

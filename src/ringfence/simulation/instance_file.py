@@ -70,7 +70,7 @@ _MISSING = {
 def read_instance(path: Path) -> Instance:
     """Return the instance in a TOML file; every error begins with the file's name."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         hint = nearest(path, PAPER_INSTANCES)
         raise InputError(
@@ -277,7 +277,9 @@ def _law(
 
 def _in_words(error: ValidationError) -> InputError:
     """Return the first complaint about a file's shape, in the house's form."""
-    first = error.errors()[0]
+    # A misspelt key also leaves its right name missing: the misspelling is what to mend.
+    found = error.errors()
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     place = list(first["loc"])
     if place[:2] == ["noise", "family"]:
         place = place[:2]  # what follows names the alternatives of its type, not keys

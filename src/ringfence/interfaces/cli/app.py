@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ringfence.core.errors import RingfenceError
+from ringfence.core.errors import NotBuiltError, RingfenceError
 from ringfence.interfaces.cli import bench, compare, gaps, paper, simulate
 
 EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
@@ -24,6 +24,29 @@ app.command("simulate")(simulate.simulate)
 app.command("gaps")(gaps.gaps)
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)
+
+
+PLANNED = (
+    "plan", "run", "recommend", "ask", "tell", "status", "explain", "export", "studies",
+    "doctor", "replay", "serve",
+)  # fmt: skip
+
+
+def _not_built(context: typer.Context) -> None:
+    """Refuse a command of the design that does not exist yet."""
+    built = ", ".join(
+        command.name or "" for command in app.registered_commands if not command.hidden
+    )
+    raise NotBuiltError(f"ringfence {context.info_name} is not built yet. Built so far: {built}.")
+
+
+for _name in PLANNED:
+    app.command(
+        _name,
+        hidden=True,
+        add_help_option=False,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(_not_built)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback of the option parser

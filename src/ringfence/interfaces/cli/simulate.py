@@ -14,6 +14,8 @@ from ringfence.interfaces.cli.options import (
     Threads,
 )
 
+_MOST_SHOWN = 12
+
 
 def simulate(
     instance: InstanceName,
@@ -58,11 +60,12 @@ def simulate(
     )
     lines = [
         ("95% interval", f"{low:.4g} to {high:.4g} ({result.errors} of {result.replications})"),
-        ("wrong arm", f"{result.wrong_arm}, lost in phase {list(result.lost_in_phase)}"),
+        ("wrong arm", f"{result.wrong_arm}, lost in phase {_brief(result.lost_in_phase)}"),
         ("wrong flag", str(result.wrong_flag)),
         (
             "mean pulls",
-            ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls)),
+            ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls))
+            + (" (the most pulled)" if len(result.mean_pulls) > _MOST_SHOWN else ""),
         ),
         ("speed", f"{result.replications_per_second:,.0f} replications/s ({result.engine})"),
     ]
@@ -70,7 +73,16 @@ def simulate(
         output.say(f"  {name:<13}{text}")
 
 
-def _longest(mean_pulls: dict[str, float], limit: int = 12) -> list[tuple[str, float]]:
+def _brief(lost: tuple[int, ...], limit: int = _MOST_SHOWN) -> str:
+    """Return the losses of every phase, or of the worst phases where they are many."""
+    if len(lost) <= limit:
+        return str(list(lost))
+    worst = sorted(range(len(lost)), key=lambda phase: -lost[phase])[:5]
+    shown = ", ".join(f"{phase + 1}: {lost[phase]}" for phase in worst)
+    return f"(worst of {len(lost)}) {shown}"
+
+
+def _longest(mean_pulls: dict[str, float], limit: int = _MOST_SHOWN) -> list[tuple[str, float]]:
     """Return the most pulled arms, in the instance's order unless there are too many to show."""
     if len(mean_pulls) <= limit:
         return list(mean_pulls.items())
