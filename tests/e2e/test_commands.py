@@ -545,9 +545,13 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*SIMULATE, "--method", "monte-carla"),
         ("method = 'monte-carla'", "must be one of", "Did you mean 'monte-carlo'?"),
     ),
-    "scales estimated": (
-        (*SIMULATE, "--scales", "estimated"),
-        ("scales = 'estimated'", "not built yet", "Use 'known'"),
+    "too few pulls to estimate noise": (
+        ("simulate", "paper-3", "--budget", "7", "--scales", "estimated"),
+        ("budget = 7", "4 arms", "constrained-sr needs at least 11"),
+    ),
+    "no batch": (
+        (*SIMULATE, "--batch", "0"),
+        ("batch = 0", "must be at least 1"),
     ),
     "unknown scales": (
         (*SIMULATE, "--scales", "knwon"),

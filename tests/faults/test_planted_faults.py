@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ringfence.core.errors import InputError
-from ringfence.policies.registry import find_policy
+from ringfence.policies.registry import find_phase_policy
 from tests.faults.planting import Edit, planted
 from tests.laws import checks
 from tests.laws import test_policy_laws as laws
@@ -54,7 +54,7 @@ def rejections(name: str) -> Named:
 
 
 def policy_in(rooms: Rooms, name: str) -> Any:
-    return rooms["policies.registry"].find_policy(name)
+    return rooms["policies.registry"].find_phase_policy(name)
 
 
 @cache
@@ -81,7 +81,7 @@ def compiled_engine(name: str) -> Named:
         Experiment = rooms["simulation.experiment"].Experiment
         check_engine(
             Experiment.run_chunk,
-            find_policy(name),
+            find_phase_policy(name),
             shuffled,
             most=6,
             arm_counts=(5,),
@@ -96,7 +96,7 @@ def compiled_without_noise(rooms: Rooms) -> None:
     Experiment = rooms["simulation.experiment"].Experiment
     check_noiseless(
         Experiment.run_chunk,
-        find_policy("constrained-sr"),
+        find_phase_policy("constrained-sr"),
         replications=300,
         arm_counts=(4,),
         count=20,
@@ -108,14 +108,14 @@ def reference_engine(name: str) -> Named:
     return Named(
         f"{RULES}::test_engines_on_recorded_samples",
         lambda rooms: check_engine(
-            rooms["simulation.reference"].run_chunk, find_policy(name), permuted, most=1
+            rooms["simulation.reference"].run_chunk, find_phase_policy(name), permuted, most=1
         ),
     )
 
 
 def fair_order(rooms: Rooms) -> None:
     Experiment = rooms["simulation.experiment"].Experiment
-    experiment = Experiment(rates.identical_arms(), find_policy("constrained-sr"), 20)
+    experiment = Experiment(rates.identical_arms(), find_phase_policy("constrained-sr"), 20)
     rates.check_fair(
         rates.answers(Experiment.run_chunk, experiment, 60_000, experiment_type=Experiment)
     )
@@ -161,7 +161,7 @@ TOTALS = Named(
 SPENT = Named(
     f"{RULES}::test_pulls_used_is_what_a_run_spends",
     lambda rooms: checks.check_pulls_used(
-        rooms["core.schedule"].pulls_used, find_policy("sequential-halving")
+        rooms["core.schedule"].pulls_used, find_phase_policy("sequential-halving")
     ),
 )
 HARDNESS = Named(
@@ -197,8 +197,8 @@ def fault(name: str, room: str, old: str, new: str, *killed_by: Named) -> Fault:
     return Fault(name, Edit(room, old, new), killed_by)
 
 
-GAPS, SCHEDULE, THE_THEORY, NOISE_ROOM = (
-    "core.gaps", "core.schedule", "core.hardness", "simulation.laws",
+GAPS, SCHEDULE, THE_THEORY, NOISE_ROOM, DRAWS = (
+    "core.gaps", "core.schedule", "core.hardness", "simulation.laws", "simulation.draws",
 )  # fmt: skip
 CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM = (
     "policies.constrained_sr",
@@ -488,7 +488,7 @@ FAULTS = [
     ),
     # The laws of noise.
     fault(
-        "covariance ignored", NOISE_ROOM,
+        "covariance ignored", DRAWS,
         "block[c, lane] += factor * noise[d, lane]",
         "block[c, lane] += factor * rng.standard_normal()",
         gaussian_blocks(0, 7),
@@ -501,20 +501,20 @@ FAULTS = [
         gaussian_blocks(0, 7), gaussian_blocks(1, 1),
     ),
     fault(
-        "n^2 for n in the variance of a block", NOISE_ROOM,
+        "n^2 for n in the variance of a block", DRAWS,
         "root = math.sqrt(pulls)", "root = float(pulls)",
         gaussian_blocks(0, 7),
     ),
     fault(
-        "1 for n in the variance of a block", NOISE_ROOM,
+        "1 for n in the variance of a block", DRAWS,
         "root = math.sqrt(pulls)", "root = 1.0",
         gaussian_blocks(1, 7),
     ),
     # The engines.
     fault(
         "flag inverted in the reference engine", SLOW,
-        "flag = margin(estimates, answer, design.scales, design.thresholds) <= 0.0",
-        "flag = margin(estimates, answer, design.scales, design.thresholds) > 0.0",
+        "course.judge(tally, replication, answer, flag)",
+        "course.judge(tally, replication, answer, not flag)",
         SINGLE_FLAG, REFERENCE,
     ),
     fault(
@@ -612,6 +612,6 @@ def test_planting_leaves_the_real_modules_alone() -> None:
     assert registry.constrained_sr.__name__ == "ringfence.policies.constrained_sr"
     assert rooms["core.gaps"] is not gaps
     # A fault in core reaches the policies beside it, and nothing planted is kept on disk.
-    reject = rooms["policies.registry"].find_policy("constrained-sr").reject
+    reject = rooms["policies.registry"].find_phase_policy("constrained-sr").reject
     assert reject.__globals__["gap"] is rooms["core.gaps"].gap
     assert reject.__module__.startswith("planted.")

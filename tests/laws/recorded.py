@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.noise import Moments, add_pull
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.streams import Generator
@@ -60,6 +61,21 @@ def draw_recorded_block(
             arrays.taken[arm, lane] += 1
 
 
+def add_recorded_pulls(
+    rng: Generator,
+    arrays: RecordedArrays,
+    arm: int,
+    count: int,
+    pulls: int,
+    moments: Moments,
+    scratch: Floats,
+) -> None:
+    """Add the arm's next samples, of lane 0."""
+    for number in range(pulls):
+        add_pull(moments, count + number, arm, arrays.samples[arm, arrays.taken[arm, 0]])
+        arrays.taken[arm, 0] += 1
+
+
 @dataclass(frozen=True)
 class RecordedLaw:
     """A law that plays one recording, once in every lane; the reference engine has one lane."""
@@ -73,11 +89,22 @@ class RecordedLaw:
     normals = 0
     draws_samples = True
     draw_block = staticmethod(draw_recorded_block)
+    draw_moments = staticmethod(add_recorded_pulls)
 
     @property
     def origin(self) -> Floats:
         """Zero."""
         return np.zeros(self.means.shape[1])
+
+    @property
+    def known_covariances(self) -> Floats:
+        """1/(2 a) for every arm."""
+        return np.repeat(np.diag(0.5 / self.constants)[None], len(self.means), axis=0)
+
+    @property
+    def true_covariances(self) -> Floats:
+        """As the scales say."""
+        return self.known_covariances
 
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return the arm's next sample."""

@@ -20,12 +20,12 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best
 from ringfence.core.schedule import pulls_used
 from ringfence.policies.policy import PhasePolicy, Reject
-from ringfence.policies.registry import POLICIES
+from ringfence.policies.registry import PHASE_POLICIES
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.kernels import never
 from tests.laws.checks import Arrays, cases, play, possible_counts
 
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+every_policy = pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda policy: policy.name)
 
 # Laws are deterministic too: the same examples in every run, on every machine.
 lawful = settings(
@@ -174,10 +174,10 @@ def test_inputs_are_not_mutated(policy: PhasePolicy, scene: Scene) -> None:
 
 def test_dropping_the_apparent_best_happens_only_where_it_is_said() -> None:
     """Constrained-SR never drops it; the others may, and the grid shows that they do."""
-    dropped = {policy.name: 0 for policy in POLICIES}
+    dropped = {policy.name: 0 for policy in PHASE_POLICIES}
     for case in (case for m in (1, 2, 3) for case in cases(m)):
         scene = Scene(*case.arrays())
-        for policy in POLICIES:
+        for policy in PHASE_POLICIES:
             out, best = decision(policy, scene)
             dropped[policy.name] += out == best
     assert dropped["constrained-sr"] == dropped["sequential-halving"] == dropped["uniform"] == 0

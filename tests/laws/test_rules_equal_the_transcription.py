@@ -10,7 +10,7 @@ from ringfence.core import gaps
 from ringfence.core.errors import InputError
 from ringfence.core.schedule import pulls_used, successive_rejects_totals
 from ringfence.policies.policy import PhasePolicy
-from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.policies.registry import PHASE_POLICIES, find_phase_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
 from tests.laws import checks
@@ -18,7 +18,7 @@ from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffle
 from tests.oracle import transcription as paper
 
 REJECTING = ("constrained-sr", "infeasible-first", "successive-rejects")
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+every_policy = pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda policy: policy.name)
 
 
 # --------------------------------------------------------------------------------- one decision
@@ -26,7 +26,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: po
 
 @pytest.mark.parametrize("name", REJECTING)
 def test_rejections(name: str) -> None:
-    reject = find_policy(name).reject
+    reject = find_phase_policy(name).reject
     assert reject is not None
     seen = checks.check_rejections(reject, name)
     assert seen["tied at the largest gap"] > 2000
@@ -39,7 +39,7 @@ def test_rejections(name: str) -> None:
 
 
 def test_sequential_halving_drops_by_the_rule_of_constrained_sr() -> None:
-    reject = find_policy("sequential-halving").reject
+    reject = find_phase_policy("sequential-halving").reject
     assert reject is not None
     checks.check_rejections(reject, "constrained-sr")
 

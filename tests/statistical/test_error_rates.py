@@ -20,8 +20,8 @@ from scipy import stats
 import ringfence
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.schedule import successive_rejects_phases
-from ringfence.policies.policy import PhasePolicy, Reject
-from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.policies.policy import PhasePolicy, Policy, Reject
+from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Counts, Experiment, chunk_sizes, total
 from ringfence.simulation.instance import Instance
@@ -177,7 +177,7 @@ def instance_named(name: str, tmp_path_factory: pytest.TempPathFactory) -> Insta
 @every_policy
 @pytest.mark.parametrize("name", [*INSTANCES, "table"])
 def test_compiled_engine_errs_as_often_as_the_reference(
-    policy: PhasePolicy, name: str, tmp_path_factory: pytest.TempPathFactory
+    policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Catches wrong blocks, wrong phases, lost samples, wrong tallies: any way to differ."""
     instance = instance_named(name, tmp_path_factory)
@@ -189,30 +189,46 @@ def test_compiled_engine_errs_as_often_as_the_reference(
     assert 0.05 < rate < 0.95, f"an error rate of {rate} shows little"
 
 
+@every_policy
+@pytest.mark.parametrize("name", ["gaussian", "mixed", "table"])
+def test_engines_agree_on_estimated_noise(
+    policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Catches a wrong scatter, a wrong pooling, and pulls of a batch that are lost."""
+    experiment = Experiment(
+        instance_named(name, tmp_path_factory), policy, BUDGET, scales="estimated", batch=3
+    )
+    check_same_engine(compiled(experiment), plain(experiment))
+
+
 ENGINE_FAULTS = {
-    "only the last pull counts": (
-        "sums[arm] += law.pull(rng, arm)", "sums[arm] = counts[arm] * law.pull(rng, arm)",
-    ),
+    "only the last pull counts": ("np.sum(pulls, axis=0) / len(pulls)", "pulls[-1]"),
     "flag inverted": (
-        "flag = margin(estimates, answer, design.scales, design.thresholds) <= 0.0",
-        "flag = margin(estimates, answer, design.scales, design.thresholds) > 0.0",
+        "course.judge(tally, replication, answer, flag)",
+        "course.judge(tally, replication, answer, not flag)",
     ),
     "losses counted with the next phase": (
-        "tally.lost_in_phase[place] += 1",
-        "tally.lost_in_phase[min(place + 1, len(experiment.phases) - 1)] += 1",
+        "course.lose(tally, place)",
+        "course.lose(tally, min(place + 1, len(course.experiment.phases) - 1))",
     ),
     "survivors chosen by the first phase alone": (
-        "        _estimate(estimates, sums, counts)\n",
-        "        _estimate(estimates, sums, counts) if place == 0 else None\n",
+        "        course.look()\n        while alive.sum()",
+        "        course.look() if place == 0 else None\n        while alive.sum()",
     ),
     "flag ignored in the error": (
-        "tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible",
-        "tally.wrong[replication] = not design.optimal[answer]",
+        "tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible",
+        "tally.wrong[replication] = not self.optimal[answer]",
     ),
     "one pull too few in every phase but the first": (
-        "for _ in range(phase.pulls + lucky):",
-        "for _ in range(phase.pulls + lucky - (place > 0)):",
+        "course.pull(arm, phase.pulls + (phase",
+        "course.pull(arm, phase.pulls - (place > 0) + (phase",
     ),
+}
+NOISE_FAULTS = {
+    "noise taken about zero": (
+        "(len(x) - 1) * np.cov(np.array(x).T, ddof=1)", "np.array(x).T @ np.array(x)",
+    ),
+    "pulls in place of degrees of freedom": ("[len(pulls) - 1 for", "[4 * len(pulls) for"),
 }  # fmt: skip
 
 
@@ -228,6 +244,22 @@ def test_engines_that_differ_are_told_apart(fault: str) -> None:
     check_same_engine(fast, plain(experiment))
     with pytest.raises(AssertionError):
         check_same_engine(fast, plain(experiment, faulty))
+
+
+@pytest.mark.parametrize("fault", NOISE_FAULTS)
+def test_engines_that_estimate_noise_differently_are_told_apart(fault: str) -> None:
+    """Where one arm is much noisier, and its mean far from zero, the noise decides."""
+    faulty = planted(Edit("simulation.reference", *NOISE_FAULTS[fault]))["simulation.reference"]
+    instance = build(
+        {"family": "gaussian", "covariance": [[1.0, 0, 0], [0, 0.04, 0], [0, 0, 9.0]]},
+        [[5.0, 0.45, 3.0], [4.5, 0.4, 3.5], [6.0, 0.6, 2.0], [5.5, 0.52, -1.0]],
+        TURNED,
+    )
+    experiment = Experiment(instance, find_policy("top-two"), BUDGET, scales="estimated")
+    fast = compiled(experiment)
+    check_same_engine(fast, plain(experiment))
+    with pytest.raises(AssertionError):
+        check_same_engine(fast, plain(experiment, faulty.run_chunk))
 
 
 # --------------------------------------------------------------------------------- closed forms
@@ -311,7 +343,7 @@ def two_arms(rows: list[list[float]], covariance: list[list[float]], threshold: 
     )
 
 
-@every_policy
+@pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda policy: policy.name)
 def test_two_feasible_arms(policy: PhasePolicy) -> None:
     """Far from the limit, the error is Phi(-d sqrt(n) / sqrt(2 sigma^2)) with n pulls each.
 
@@ -372,14 +404,14 @@ def test_closed_forms_notice_planted_faults() -> None:
             faulty["simulation.reference"].run_chunk, experiment, rate, size=4000, flag_only=True
         )
 
-    squared = Edit("simulation.laws", "root = math.sqrt(pulls)", "root = float(pulls)")
+    squared = Edit("simulation.draws", "root = math.sqrt(pulls)", "root = float(pulls)")
     noisy = with_law(experiment, law_with_fault(experiment.instance.law, squared))
     with pytest.raises(AssertionError, match="errors"):
         check_closed_form(Experiment.run_chunk, noisy, rate, size=400_000)
 
     experiment, rate = deceived()
     ignored = Edit(
-        "simulation.laws",
+        "simulation.draws",
         "block[c, lane] += factor * noise[d, lane]",
         "block[c, lane] += factor * rng.standard_normal()",
     )
@@ -407,13 +439,11 @@ def answers(
     found = []
     for arm in range(len(experiment.instance.arms)):
         own = experiment_type(experiment.instance, experiment.policy, experiment.budget)
-        design = own.design
-        alone = np.arange(len(design.optimal)) == arm
-        object.__setattr__(
-            own,
-            "design",
-            design._replace(optimal=alone, shuffled=design.shuffled and shuffled),
-        )
+        alone = np.arange(len(experiment.instance.arms)) == arm
+        key = "adaptive_design" if own.is_adaptive else "design"
+        design = getattr(own, key)
+        changed = design._replace(optimal=alone, shuffled=design.shuffled and shuffled)
+        object.__setattr__(own, key, changed)
         found.append(size - int(run(own, 6, 0, size).lost_in_phase.sum()))
     assert sum(found) == size, "every replication has one answer"
     return np.array(found)
@@ -438,7 +468,7 @@ def check_fair(found: Integers) -> None:
 
 
 @every_policy
-def test_no_arm_gains_from_being_listed_first(policy: PhasePolicy) -> None:
+def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
     """Catches an order of arms that is not drawn, or not uniformly; the control is planted."""
     experiment = Experiment(identical_arms(), policy, 20)  # no extra pulls
     check_fair(answers(Experiment.run_chunk, experiment, 60_000))
@@ -496,7 +526,7 @@ def test_comparisons_do_not_depend_on_threads() -> None:
 @every_policy
 @pytest.mark.parametrize("name", ["gaussian", "bernoulli", "table"])
 def test_a_longer_run_begins_with_the_shorter_one(
-    policy: PhasePolicy, name: str, tmp_path_factory: pytest.TempPathFactory
+    policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Catches streams that depend on how many replications were asked for."""
     experiment = Experiment(instance_named(name, tmp_path_factory), policy, BUDGET)

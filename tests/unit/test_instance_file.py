@@ -18,16 +18,9 @@ from numpy.testing import assert_allclose
 from pyarrow import parquet
 
 from ringfence.core.errors import ExpressionError, InputError, MissingExtraError
+from ringfence.simulation.draws import BERNOULLI, EXPONENTIAL, GAUSSIAN, POISSON
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
-from ringfence.simulation.laws import (
-    BERNOULLI,
-    EXPONENTIAL,
-    GAUSSIAN,
-    POISSON,
-    GaussianLaw,
-    MixedLaw,
-    TableLaw,
-)
+from ringfence.simulation.laws import GaussianLaw, MixedLaw, TableLaw
 
 Content = dict[str, Any]
 

@@ -53,6 +53,8 @@ def result(instance: int, policy: str, budget: int, errors: int, n: int) -> Simu
         lost_in_phase=(errors,),
         mean_pulls={},
         seed=0,
+        scales="known",
+        batch=1,
         engine="cpu",
         seconds=1.0,
     )

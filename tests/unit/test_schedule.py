@@ -13,7 +13,7 @@ from ringfence.core.schedule import (
     successive_rejects_totals,
     survivors,
 )
-from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.policies.registry import PHASE_POLICIES, find_phase_policy
 
 # (K, T): n_1, ..., n_{K-1}. For K = 3 logbar is 4/3, for K = 4 it is 19/12, for K = 5 107/60.
 TOTALS = {
@@ -97,7 +97,7 @@ def test_small_budgets_have_empty_phases_that_still_reject() -> None:
 def test_phases_of_sequential_halving(
     arm_count: int, budget: int, phases: list[tuple[int, int, int]]
 ) -> None:
-    assert list(find_policy("sequential-halving").phases(arm_count, budget)) == phases
+    assert list(find_phase_policy("sequential-halving").phases(arm_count, budget)) == phases
 
 
 @pytest.mark.parametrize(
@@ -105,19 +105,19 @@ def test_phases_of_sequential_halving(
     [(1, 9, [(9, 0, 1)]), (3, 10, [(3, 1, 3)]), (4, 12, [(3, 0, 4)]), (4, 15, [(3, 3, 4)])],
 )
 def test_phases_of_uniform(arm_count: int, budget: int, phases: list[tuple[int, int, int]]) -> None:
-    assert list(find_policy("uniform").phases(arm_count, budget)) == phases
+    assert list(find_phase_policy("uniform").phases(arm_count, budget)) == phases
 
 
 def test_pulls_used_counts_survivors() -> None:
     phases = successive_rejects_phases(4, 2000)
     assert survivors(4, phases) == [4, 3, 2]
     assert pulls_used(4, phases) == 316 + 421 + 631 + 631 == 1999
-    assert pulls_used(3, find_policy("uniform").phases(3, 10)) == 10
+    assert pulls_used(3, find_phase_policy("uniform").phases(3, 10)) == 10
 
 
-@pytest.mark.parametrize("name", [policy.name for policy in POLICIES])
+@pytest.mark.parametrize("name", [policy.name for policy in PHASE_POLICIES])
 def test_no_schedule_exceeds_its_budget(name: str) -> None:
-    policy = find_policy(name)
+    policy = find_phase_policy(name)
     spends_all = name in ("sequential-halving", "uniform")  # reading note R8
     for arm_count in range(1, 25):
         least = policy.minimum_budget(arm_count)
@@ -144,7 +144,7 @@ def test_no_schedule_exceeds_its_budget(name: str) -> None:
     ],
 )
 def test_the_least_budget_is_enforced_in_words(name: str, arm_count: int, least: int) -> None:
-    policy = find_policy(name)
+    policy = find_phase_policy(name)
     assert policy.minimum_budget(arm_count) == least
     policy.phases(arm_count, least)
     arms = "1 arm" if arm_count == 1 else f"{arm_count} arms"

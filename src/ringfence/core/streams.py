@@ -5,14 +5,15 @@ seed and not on threads, processes or machines. Touches nothing.
 """
 
 from numbers import Integral
+from zlib import crc32
 
 from numpy.random import SFC64, Generator, SeedSequence
 
 from ringfence.core.errors import InputError
 
-__all__ = ["Generator", "chunk_streams", "whole_seed"]
+__all__ = ["Generator", "chunk_streams", "family_stream", "whole_seed"]
 
-_PULLS, _ORDER = 0, 1
+_PULLS, _ORDER, _FAMILY = 0, 1, 2
 
 
 def chunk_streams(
@@ -25,6 +26,11 @@ def chunk_streams(
     """
     names = (budget, schedule, chunk)
     return _stream(seed, _PULLS, *names), _stream(seed, _ORDER, *names)
+
+
+def family_stream(seed: int, family: str, arm_count: int, number: int) -> Generator:
+    """Return the stream that draws one instance of a family."""
+    return _stream(seed, _FAMILY, crc32(family.encode()), arm_count, number)
 
 
 def whole_seed(seed: int) -> int:

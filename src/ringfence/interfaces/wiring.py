@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from ringfence.core.errors import InputError, NotBuiltError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
-from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 from ringfence.policies.registry import POLICIES, find_policy
 from ringfence.reports.paper import (
     BUDGETS,
@@ -35,12 +35,13 @@ from ringfence.simulation.kernels import Tally
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
-AnyPolicy: TypeAlias = PhasePolicy | str
+AnyPolicy: TypeAlias = Policy | str
 RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally]
 
 UNPUBLISHED_REPLICATIONS = 4_000_000
 _SLOW_CHUNK = 16
 _ONE_INSTANCE = (Instance, Mapping, str, Path)
+_ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
 
 
 def simulate(
@@ -51,6 +52,7 @@ def simulate(
     replications: int = 100_000,
     seed: int = 0,
     scales: str = "known",
+    batch: int = 1,
     engine: str = "cpu",
     method: str = "monte-carlo",
     threads: int | None = None,
@@ -58,15 +60,22 @@ def simulate(
 ) -> SimulationResult:
     """Return how often a policy errs on an instance at a budget.
 
-    The result for a seed is the same on any number of threads. `engine="reference"` pulls one
-    sample at a time in plain Python. `progress` is told of finished replications as they come.
+    The result for a seed is the same on any number of threads. With `scales="estimated"` the
+    policy learns the noise from its pulls; `batch` is how many pulls an adaptive policy decides
+    at once. `engine="reference"` pulls one sample at a time in plain Python. `progress` is told
+    of finished replications as they come.
     """
     run = _engine(engine)
-    _require_built("scales", scales, built="known", planned="estimated")
     _require_built("method", method, built="monte-carlo", planned="importance")
     replications, threads = _count("replications", replications), _threads(threads)
     seed = whole_seed(seed)
-    experiment = Experiment(_instance(instance), _policy(policy), budget)
+    experiment = Experiment(
+        _instance(instance),
+        _policy(policy),
+        budget,
+        scales=scales,
+        batch=_count("batch", batch),
+    )
     slow = engine == "reference"
     run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
@@ -89,24 +98,30 @@ def compare(
     budgets: int | Sequence[int],
     replications: int = 100_000,
     seed: int = 0,
+    scales: str = "known",
+    batch: int = 1,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[ComparisonRow]:
     """Return a row for every instance, budget and policy, on common random numbers.
 
-    Policies on the same schedule see identical pulls; every ratio is to the first policy.
+    Policies on the same schedule see identical pulls, if the noise is known; adaptive policies
+    go their own ways. Every ratio is to the first policy.
     """
     replications, threads = _count("replications", replications), _threads(threads)
-    seed = whole_seed(seed)
+    seed, batch = whole_seed(seed), _count("batch", batch)
     listed = [instances] if isinstance(instances, _ONE_INSTANCE) else list(instances)
-    named = [policies] if isinstance(policies, PhasePolicy | str) else list(policies)
+    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
     amounts = list(budgets) if isinstance(budgets, Iterable) else [budgets]
     for key, values in (("instances", listed), ("policies", named), ("budgets", amounts)):
         if not values:
             raise InputError(f"{key} = [] must name at least one. Add one.")
     chosen = [_policy(policy) for policy in named]
     plans = [
-        [Experiment(loaded, policy, budget, shared=True) for policy in chosen]
+        [
+            Experiment(loaded, policy, budget, shared=True, scales=scales, batch=batch)
+            for policy in chosen
+        ]
         for loaded in map(_instance, listed)
         for budget in amounts
     ]
@@ -196,11 +211,11 @@ def _instance(source: AnyInstance) -> Instance:
     return Instance.from_dict(source) if isinstance(source, Mapping) else Instance.load(source)
 
 
-def _policy(source: AnyPolicy) -> PhasePolicy:
+def _policy(source: AnyPolicy) -> Policy:
     if isinstance(source, str):
         return find_policy(source)
-    if not isinstance(source, PhasePolicy):
-        raise InputError(f"policy = {source!r} must be a name or a PhasePolicy.")
+    if not isinstance(source, PhasePolicy | AdaptivePolicy):
+        raise InputError(f"policy = {source!r} must be a name, a PhasePolicy or an AdaptivePolicy.")
     return source
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.policies.registry import find_policy
+from ringfence.policies.registry import find_phase_policy
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Scene:
 
     def rejected_by(self, policy: str) -> int:
         """Return the arm that a policy drops here."""
-        reject = find_policy(policy).reject
+        reject = find_phase_policy(policy).reject
         if reject is None:
             raise ValueError(f"{policy} drops no arm")
         arm_count = len(self.points)

@@ -43,6 +43,7 @@ def reachable(function: Any, found: dict[FunctionType, None] | None = None) -> l
     What Numba knows by itself is not followed.
     """
     found = {} if found is None else found
+    function = getattr(function, "py_func", function)  # of a part that is compiled by itself
     if isinstance(function, FunctionType) and function not in found:
         if function.__module__.partition(".")[0] in _KNOWN_TO_NUMBA:
             return list(found)
@@ -52,11 +53,18 @@ def reachable(function: Any, found: dict[FunctionType, None] | None = None) -> l
     return list(found)
 
 
-def compile_kernel(kernel: Callable[..., Any], *parts: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the kernel compiled; `parts` are the plain functions that it closes over."""
+def compile_kernel(
+    kernel: Callable[..., Any], *parts: Callable[..., Any], allocates: bool = True
+) -> Callable[..., Any]:
+    """Return the kernel compiled; `parts` are the plain functions that it closes over.
+
+    One that allocates no array is compiled without reference counts, which else are kept for
+    every field taken from a tuple of arrays: rules that hand such tuples on ran ten times slower.
+    """
     with _lock:
         for part in parts:
-            register(part)
+            if isinstance(part, FunctionType):
+                register(part)
         ours = all(part.__module__.startswith("ringfence.") for part in parts)
         folder = cache_folder(fingerprint(kernel)) if ours else None
         before = numba.config.CACHE_DIR
@@ -64,10 +72,22 @@ def compile_kernel(kernel: Callable[..., Any], *parts: Callable[..., Any]) -> Ca
             numba.config.CACHE_DIR = str(folder or "")
             # NumPy's division rules: no check for zero on every estimate. Counts are never zero.
             compiled: Callable[..., Any] = numba.njit(
-                nogil=True, error_model="numpy", cache=folder is not None
+                nogil=True, error_model="numpy", cache=folder is not None, _nrt=allocates
             )(kernel)
         finally:
             numba.config.CACHE_DIR = before
+        return compiled
+
+
+def standalone(part: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a part compiled by itself, with reference counts, for a kernel that has none.
+
+    Some of Numba's generators of random numbers need them.
+    """
+    with _lock:
+        for called in reachable(part)[1:]:
+            register(called)
+        compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", _nrt=True)(part)
         return compiled
 
 

@@ -8,23 +8,29 @@ import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from typing import TypeAlias
 from zlib import crc32
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
-from ringfence.core.errors import InputError
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.errors import InputError, one_of
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_streams
-from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
+from ringfence.simulation import adaptive_kernels, estimated_kernels
+from ringfence.simulation.adaptive_kernels import AdaptiveDesign
 from ringfence.simulation.compilation import CompilationError
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
 
+SCALES = ("known", "estimated")
 _CHUNK_WORK = 2**18
+_ADAPTIVE_WORK = 2**22
 _MOST_CHUNK = 2**14
 _LANE_WORK = 2**10
 _LEAST_LANES = 8
+_Streams: TypeAlias = tuple[Generator, Generator]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,24 +71,50 @@ class Counts:
 class Experiment:
     """A policy on an instance at a budget. With `shared`, dead arms are drawn too.
 
-    Policies on the same schedule then see identical pulls for the same seed.
+    Policies on the same schedule then see identical pulls for the same seed. `scales` says whether
+    the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once.
     """
 
     instance: Instance
-    policy: PhasePolicy
+    policy: Policy
     budget: int
     shared: bool = False
+    scales: str = "known"
+    batch: int = 1
     phases: tuple[Phase, ...] = field(init=False)
+    warm_up: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Cut the budget into phases, or refuse it."""
-        phases = self.policy.phases(len(self.instance.arms), self.budget)
+        """Cut the budget into phases, or refuse it; an adaptive policy's is one phase."""
+        if self.scales not in SCALES:
+            raise one_of("scales", self.scales, SCALES)
+        least = 2 if self.estimated else 1
+        arm_count = len(self.instance.arms)
+        if isinstance(self.policy, AdaptivePolicy):
+            phases: tuple[Phase, ...] = ()
+            first = self.policy.first_pulls(arm_count, self.budget, least=least)
+        else:
+            phases = self.policy.phases(arm_count, self.budget, least=least)
+            first = phases[0].pulls
         object.__setattr__(self, "phases", phases)
+        object.__setattr__(self, "warm_up", first)
         object.__setattr__(self, "budget", int(self.budget))
 
     @property
+    def estimated(self) -> bool:
+        """Whether the policy estimates the noise."""
+        return self.scales == "estimated"
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the policy chooses its pulls batch by batch."""
+        return isinstance(self.policy, AdaptivePolicy)
+
+    @property
     def pulls_used(self) -> int:
-        """The pulls that the schedule spends."""
+        """The pulls that the policy spends."""
+        if self.is_adaptive:
+            return self.budget
         return pulls_used(len(self.instance.arms), self.phases)
 
     @property
@@ -103,62 +135,88 @@ class Experiment:
         with.
         """
         law, arm_count = self.instance.law, len(self.instance.arms)
-        work = arm_count**2 * (2 + law.normals) + self.budget * law.draws_samples
+        if self.is_adaptive:
+            return max(1, _ADAPTIVE_WORK // (self.budget * (4 + arm_count)))
+        work = arm_count**2 * (2 + law.normals) + self.budget * (
+            law.draws_samples or self.estimated
+        )
         size: int = 2 ** (_CHUNK_WORK // work).bit_length()
         return max(self.lanes, min(_MOST_CHUNK, size))
 
     @cached_property
     def design(self) -> Design:
-        """The experiment as arrays."""
-        law, theory = self.instance.law, self.instance.hardness
-        optimal = np.zeros(len(self.instance.arms), np.bool_)
-        optimal[list(theory.optimal_arms)] = True
+        """A phase policy's experiment as arrays."""
+        law = self.instance.law
         return Design(
             phases=np.array(self.phases, dtype=np.int64),
             scales=self.instance.scales,
-            thresholds=self.instance.problem.thresholds - law.origin[1:],
-            optimal=optimal,
-            feasible=theory.feasible,
+            thresholds=self._thresholds,
+            optimal=self._optimal,
+            feasible=self.instance.hardness.feasible,
             shuffled=law.has_ties or any(phase.extra for phase in self.phases),
             shared=self.shared,
             lanes=self.lanes,
         )
+
+    @cached_property
+    def adaptive_design(self) -> AdaptiveDesign:
+        """An adaptive policy's experiment as arrays."""
+        return AdaptiveDesign(
+            warm_up=self.warm_up,
+            budget=self.budget,
+            batch=self.batch,
+            scales=self.instance.scales,
+            covariances=self.instance.law.known_covariances,
+            thresholds=self._thresholds,
+            optimal=self._optimal,
+            feasible=self.instance.hardness.feasible,
+            shuffled=self.instance.law.has_ties,
+        )
+
+    @property
+    def _thresholds(self) -> Floats:
+        return self.instance.problem.thresholds - self.instance.law.origin[1:]
+
+    @property
+    def _optimal(self) -> Mask:
+        optimal = np.zeros(len(self.instance.arms), np.bool_)
+        optimal[list(self.instance.hardness.optimal_arms)] = True
+        return optimal
 
     def empty_tally(self, replications: int) -> Tally:
         """Return a tally with nothing counted."""
         return Tally(
             wrong=np.zeros(replications, np.bool_),
             flag_wrong=np.zeros(replications, np.bool_),
-            lost_in_phase=np.zeros(len(self.phases), np.int64),
+            lost_in_phase=np.zeros(max(1, len(self.phases)), np.int64),
             pulls=np.zeros(len(self.instance.arms), np.int64),
             misjudged=np.zeros(1, np.int64),
         )
 
-    def streams(self, seed: int, chunk: int) -> tuple[Generator, Generator]:
+    def streams(self, seed: int, chunk: int) -> _Streams:
         """Return the streams of a chunk, the same for every policy on this schedule."""
-        return chunk_streams(seed, self.budget, chunk, schedule=crc32(repr(self.phases).encode()))
+        schedule = repr(self.phases or (self.policy.name, self.batch))
+        return chunk_streams(seed, self.budget, chunk, schedule=crc32(schedule.encode()))
 
     def require_sound(self, tally: Tally) -> None:
         """Refuse what a faulty rule produced: it must drop an arm that is still alive."""
         if tally.misjudged[0]:
             raise InputError(
-                f"policy {self.policy.name!r}: its rule returned an arm that is not alive, "
-                f"{tally.misjudged[0]} times. Mend the rule: it must return a survivor's index."
+                f"policy {self.policy.name!r}: its rule named an arm that is not alive, "
+                f"{tally.misjudged[0]} times. Mend the rule: it must name a survivor's index."
             )
 
     def run_chunk(self, seed: int, chunk: int, replications: int) -> Tally:
         """Run the first `replications` of a chunk, compiled."""
         tally = self.empty_tally(replications)
-        law = self.instance.law
-        kernel = kernel_for(
-            self.policy.reject,
-            law.draw_block,
-            arm_count=len(self.instance.arms),
-            attribute_count=len(self.design.scales),
-            normals=law.normals,
-        )
+        streams, policy = self.streams(seed, chunk), self.policy
         try:
-            kernel(*self.streams(seed, chunk), law.arrays, self.design, tally)
+            if isinstance(policy, AdaptivePolicy):
+                self._run_adaptive(policy, streams, tally)
+            elif self.estimated:
+                self._run_estimated(policy, streams, tally)
+            else:
+                self._run_lanes(policy, streams, tally)
         except CompilationError as error:
             raise InputError(
                 f"policy {self.policy.name!r}: its rule cannot be compiled. Write it with plain "
@@ -166,6 +224,33 @@ class Experiment:
             ) from None
         self.require_sound(tally)
         return tally
+
+    def _run_lanes(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
+        law = self.instance.law
+        kernel = kernel_for(
+            policy.reject,
+            law.draw_block,
+            arm_count=len(self.instance.arms),
+            attribute_count=len(self.design.scales),
+            normals=law.normals,
+        )
+        kernel(*streams, law.arrays, self.design, tally)
+
+    def _run_estimated(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
+        law = self.instance.law
+        kernel = estimated_kernels.estimated_kernel(policy.reject, law.draw_moments)
+        room = estimated_kernels.make_room(len(self.instance.arms), len(self.design.scales))
+        kernel(*streams, law.arrays, self.design, room, tally)
+
+    def _run_adaptive(self, policy: AdaptivePolicy, streams: _Streams, tally: Tally) -> None:
+        law, design = self.instance.law, self.adaptive_design
+        moments = law.draw_moments if self.estimated else None
+        kernel = adaptive_kernels.adaptive_kernel(
+            policy.choose, policy.answer, law.draw_block, moments
+        )
+        room = adaptive_kernels.make_room(design, law.normals)
+        work = policy.make_work(len(self.instance.arms), len(design.scales))
+        kernel(*streams, law.arrays, design, room, work, tally)
 
 
 def chunk_sizes(replications: int, size: int) -> Iterator[int]:

@@ -15,6 +15,7 @@ import numpy as np
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
+from ringfence.core.oracle import Oracle, Truth, oracle
 from ringfence.core.problem import Problem
 from ringfence.simulation.laws import Law
 
@@ -79,6 +80,25 @@ class Instance:
     def hardness(self) -> Hardness:
         """The theory of the instance."""
         return hardness(self.means, self.scales, self.problem.thresholds)
+
+    @property
+    def truth(self) -> Truth:
+        """What the costs of a wrong answer depend on."""
+        return Truth(
+            self.hardness,
+            self.means,
+            self.law.true_covariances,
+            self.scales,
+            self.problem.thresholds,
+        )
+
+    @cached_property
+    def oracle(self) -> Oracle | None:
+        """The best static allocation and its rate; None where several arms are right.
+
+        It is exact for gaussian noise, and an approximation by its covariances otherwise.
+        """
+        return oracle(self.truth)
 
     @property
     def lower_bound_rate(self) -> float | None:

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import ExpressionError, InputError, nearest, one_of
 from ringfence.core.problem import Problem
+from ringfence.simulation.draws import FAMILIES
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
-from ringfence.simulation.laws import FAMILIES, GaussianLaw, Law, MixedLaw
+from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw
 from ringfence.simulation.tables import read_columns, table_instance
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)

@@ -1,27 +1,36 @@
 """How pulls are distributed: gaussian, counts and waiting times, or a table of logged rows.
 
 A law speaks of oriented attributes (objective first, lower better). It offers one pull at a time
-to the reference engine and, to compiled code, arrays with a plain function that draws the sum of
-a whole block of pulls, for many replications (lanes) side by side: under mean attributes a block
-matters through its sum alone, so its cost does not grow with its length (tables excepted: their
-rows are drawn one by one).
+to the reference engine and, to compiled code, arrays with the plain functions of `draws`.
 
-May touch core.
+May touch core and simulation's draws.
 """
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.streams import Generator
-
-FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential")
-GAUSSIAN, BERNOULLI, POISSON, EXPONENTIAL = range(4)
-MOST_COUNT = 2.0**50
+from ringfence.simulation.draws import (
+    BERNOULLI,
+    EXPONENTIAL,
+    GAUSSIAN,
+    POISSON,
+    GaussianArrays,
+    MixedArrays,
+    TableArrays,
+    add_gaussian_pulls,
+    add_mixed_pulls,
+    add_table_pulls,
+    draw_gaussian_block,
+    draw_mixed_block,
+    draw_single,
+    draw_table_block,
+)
 
 
 class Law(Protocol):
@@ -48,6 +57,17 @@ class Law(Protocol):
         """The attributes' covariance, arm by arm; None when they are not jointly Gaussian."""
 
     @property
+    def true_covariances(self) -> Floats:
+        """Each arm's covariance of one pull."""
+
+    @property
+    def known_covariances(self) -> Floats:
+        """Each arm's covariance of one pull, as a policy that knows the noise is given it.
+
+        Where it would reveal the means it is one matrix for all arms, fit for `constants`.
+        """
+
+    @property
     def has_ties(self) -> bool:
         """Whether two arms' estimates can be equal with positive probability."""
 
@@ -71,36 +91,16 @@ class Law(Protocol):
         drawn[arm, lane]; noise[normal, lane] holds fresh standard normals.
         """
 
+    @property
+    def draw_moments(self) -> Any:
+        """The plain function (rng, arrays, arm, count, pulls, moments, scratch) for compiled code.
+
+        It adds `pulls` pulls to an arm that had `count` before, with their scatter. `scratch` has
+        two rows of attributes and then a square of them.
+        """
+
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return the attributes of one pull, less the origin."""
-
-
-class GaussianArrays(NamedTuple):
-    """Means [arm, attribute] and factors [arm, attribute, normal]."""
-
-    means: Floats
-    factors: Floats
-
-
-def draw_gaussian_block(
-    rng: Generator,
-    arrays: GaussianArrays,
-    noise: Floats,
-    drawn: Mask,
-    arm: int,
-    pulls: int,
-    block: Floats,
-) -> None:
-    """Put the sum of a block, Normal(n mu, n Sigma), into every lane."""
-    root = math.sqrt(pulls)
-    for c in range(block.shape[0]):
-        shift = pulls * arrays.means[arm, c]
-        for lane in range(block.shape[1]):
-            block[c, lane] = shift
-        for d in range(noise.shape[0]):
-            factor = root * arrays.factors[arm, c, d]
-            for lane in range(block.shape[1]):
-                block[c, lane] += factor * noise[d, lane]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +113,7 @@ class GaussianLaw:
     has_ties = False
     draws_samples = False
     draw_block = staticmethod(draw_gaussian_block)
+    draw_moments = staticmethod(add_gaussian_pulls)
 
     @property
     def origin(self) -> Floats:
@@ -123,6 +124,13 @@ class GaussianLaw:
     def covariances(self) -> list[Floats]:
         """Each arm's covariance of the oriented attributes."""
         return list(self.covariance)
+
+    @property
+    def true_covariances(self) -> Floats:
+        """Each arm's own."""
+        return self.covariance
+
+    known_covariances = true_covariances
 
     @property
     def normals(self) -> int:
@@ -154,55 +162,6 @@ class GaussianLaw:
         return np.diagonal(self.covariance, axis1=1, axis2=2)
 
 
-class MixedArrays(NamedTuple):
-    """Families and means by metric, and the attributes that each metric feeds."""
-
-    families: Integers
-    means: Floats
-    factors: Floats
-    metric_of: Integers
-    signs: Floats
-
-
-def poisson(rng: Generator, mean: float) -> float:
-    """Return a Poisson count; a normal where counts leave the range of exact floats."""
-    if mean > MOST_COUNT:
-        return mean + math.sqrt(mean) * rng.standard_normal()
-    return float(rng.poisson(mean))
-
-
-def draw_mixed_block(
-    rng: Generator,
-    arrays: MixedArrays,
-    noise: Floats,
-    drawn: Mask,
-    arm: int,
-    pulls: int,
-    block: Floats,
-) -> None:
-    """Put the sum of a block into the drawn lanes: binomial, Poisson, gamma or normal."""
-    for lane in range(block.shape[1]):
-        if not drawn[arm, lane]:
-            continue
-        for q in range(arrays.families.shape[0]):
-            family = arrays.families[q]
-            mean = arrays.means[arm, q]
-            if family == BERNOULLI:
-                total = float(rng.binomial(pulls, mean))
-            elif family == POISSON:
-                total = poisson(rng, pulls * mean)
-            elif family == EXPONENTIAL:
-                total = mean * rng.standard_gamma(float(pulls))
-            else:
-                deviation = 0.0
-                for d in range(noise.shape[0]):
-                    deviation += arrays.factors[arm, q, d] * noise[d, lane]
-                total = pulls * mean + math.sqrt(pulls) * deviation
-            for c in range(block.shape[0]):
-                if arrays.metric_of[c] == q:
-                    block[c, lane] = arrays.signs[c] * total
-
-
 @dataclass(frozen=True, eq=False)
 class MixedLaw:
     """Independent metrics of different families; the gaussian ones may be correlated.
@@ -219,6 +178,7 @@ class MixedLaw:
     covariances = None
     draws_samples = False
     draw_block = staticmethod(draw_mixed_block)
+    draw_moments = staticmethod(add_mixed_pulls)
 
     @property
     def means(self) -> Floats:
@@ -243,10 +203,27 @@ class MixedLaw:
     @property
     def constants(self) -> Floats:
         """2 for bernoulli (Hoeffding), 1/(2 mean variance over arms) for the others."""
-        by_metric = np.where(
-            self.families == BERNOULLI, 2.0, _from_variances(self._metric_variances)
+        return np.asarray(self._metric_constants[self.metric_of], dtype=np.float64)
+
+    @property
+    def known_covariances(self) -> Floats:
+        """1/(2 a) for what is not gaussian, and each arm's own for what is."""
+        return self._covariances_with(
+            np.broadcast_to(0.5 / self._metric_constants, self.metric_means.shape)
         )
-        return np.asarray(by_metric[self.metric_of], dtype=np.float64)
+
+    @property
+    def true_covariances(self) -> Floats:
+        """Each arm's own; metrics are independent but for the gaussian ones."""
+        return self._covariances_with(self._metric_variances)
+
+    def _covariances_with(self, variances: Floats) -> Floats:
+        """Return oriented covariances; `variances` [arm, metric] are of what is not gaussian."""
+        metrics = self.factors @ self.factors.transpose(0, 2, 1)
+        other = np.flatnonzero(self.families != GAUSSIAN)
+        metrics[:, other, other] = variances[:, other]
+        oriented = metrics[:, self.metric_of][:, :, self.metric_of]
+        return np.ascontiguousarray(oriented * np.outer(self.signs, self.signs))
 
     @property
     def constants_are_proven(self) -> bool:
@@ -268,14 +245,13 @@ class MixedLaw:
         normals = rng.standard_normal(self.factors.shape[2])
         metrics = self.metric_means[arm] + self.factors[arm] @ normals
         for q, family in enumerate(self.families):
-            mean = self.metric_means[arm, q]
-            if family == BERNOULLI:
-                metrics[q] = float(rng.random() < mean)
-            elif family == POISSON:
-                metrics[q] = poisson(rng, mean)
-            elif family == EXPONENTIAL:
-                metrics[q] = mean * rng.standard_exponential()
+            if family != GAUSSIAN:
+                metrics[q] = draw_single(rng, family, self.metric_means[arm, q])
         return np.asarray(self.signs * metrics[self.metric_of], dtype=np.float64)
+
+    @property
+    def _metric_constants(self) -> Floats:
+        return np.where(self.families == BERNOULLI, 2.0, _from_variances(self._metric_variances))
 
     @cached_property
     def _metric_variances(self) -> Floats:
@@ -286,35 +262,6 @@ class MixedLaw:
             [means * (1.0 - means), means, means**2],
             gaussian,
         )
-
-
-class TableArrays(NamedTuple):
-    """Rows less the origin, grouped by arm: arm i owns rows starts[i] to starts[i + 1]."""
-
-    rows: Floats
-    starts: Integers
-
-
-def draw_table_block(
-    rng: Generator,
-    arrays: TableArrays,
-    noise: Floats,
-    drawn: Mask,
-    arm: int,
-    pulls: int,
-    block: Floats,
-) -> None:
-    """Put the sum of a block's rows, drawn one by one with replacement, into the drawn lanes."""
-    start, stop = arrays.starts[arm], arrays.starts[arm + 1]
-    for lane in range(block.shape[1]):
-        if not drawn[arm, lane]:
-            continue
-        for c in range(block.shape[0]):
-            block[c, lane] = 0.0
-        for _ in range(pulls):
-            row = rng.integers(start, stop)
-            for c in range(block.shape[0]):
-                block[c, lane] += arrays.rows[row, c]
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,6 +281,7 @@ class TableLaw:
     draws_samples = True
     normals = 0
     draw_block = staticmethod(draw_table_block)
+    draw_moments = staticmethod(add_table_pulls)
 
     @cached_property
     def means(self) -> Floats:
@@ -344,9 +292,13 @@ class TableLaw:
     @property
     def constants(self) -> Floats:
         """1/(2 mean variance over arms)."""
-        varies = np.array([np.ptp(rows, axis=0) > 0.0 for rows in self._by_arm])
-        variances = np.array([rows.var(axis=0) for rows in self._by_arm])
-        return _from_variances(np.where(varies, variances, 0.0))
+        return _from_variances(np.diagonal(self.true_covariances, axis1=1, axis2=2))
+
+    @property
+    def known_covariances(self) -> Floats:
+        """The covariance within arms, averaged over arms, for each of them."""
+        shared = self.true_covariances.mean(axis=0)
+        return np.repeat(shared[None], len(self.starts) - 1, axis=0)
 
     @property
     def arrays(self) -> TableArrays:
@@ -357,6 +309,14 @@ class TableLaw:
         """Return one row of the arm."""
         row = rng.integers(self.starts[arm], self.starts[arm + 1])
         return np.asarray(self.rows[row], dtype=np.float64)
+
+    @cached_property
+    def true_covariances(self) -> Floats:
+        """Each arm's covariance of a row, exactly zero for what does not vary."""
+        varies = np.array([np.ptp(rows, axis=0) > 0.0 for rows in self._by_arm])
+        deviations = [rows - rows.mean(axis=0) for rows in self._by_arm]
+        covariances = np.array([rows.T @ rows / len(rows) for rows in deviations])
+        return np.where(varies[:, :, None] & varies[:, None, :], covariances, 0.0)
 
     @property
     def _by_arm(self) -> list[Floats]:

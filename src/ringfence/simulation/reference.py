@@ -4,11 +4,14 @@ Nothing is summed ahead, nothing is compiled: it is what the compiled engine is 
 May touch core, policies and simulation.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.noise import BORROWED_PULLS
 from ringfence.core.streams import Generator
+from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, apparent_answer
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.kernels import Tally
 
@@ -18,52 +21,126 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     tally = experiment.empty_tally(replications)
     rng, order_rng = experiment.streams(seed, chunk)
     for replication in range(replications):
-        _replicate(experiment, rng, order_rng, tally, replication)
+        course = _Course(experiment, rng, order_rng)
+        if isinstance(experiment.policy, AdaptivePolicy):
+            answer, flag = _choose_batches(course, experiment.policy, order_rng, tally)
+        else:
+            answer, flag = _reject_by_phase(course, experiment.policy, tally)
+        course.judge(tally, replication, answer, flag)
     experiment.require_sound(tally)
     return tally
 
 
-def _replicate(
-    experiment: Experiment, rng: Generator, order_rng: Generator, tally: Tally, replication: int
-) -> None:
-    design, law = experiment.design, experiment.instance.law
-    arm_count = len(experiment.instance.arms)
-    sums, counts = np.zeros((arm_count, len(design.scales))), np.zeros(arm_count, np.int64)
-    estimates = np.full_like(sums, np.nan)
-    alive = np.ones(arm_count, np.bool_)
-    priority = order_rng.permutation(arm_count)
-    right = set(np.flatnonzero(design.optimal).tolist())
-    rest = (design.scales, design.thresholds, priority)
+class _Course:
+    """One replication: every pull is kept, and every estimate is computed from all of them."""
 
-    for place, phase in enumerate(experiment.phases):
-        for arm in _by_priority(alive, priority):
-            lucky = phase.extra > _ahead(arm, alive, priority)
-            for _ in range(phase.pulls + lucky):
-                sums[arm] += law.pull(rng, arm)
-                counts[arm] += 1
-        _estimate(estimates, sums, counts)
-        while alive.sum() > phase.keep and experiment.policy.reject is not None:
-            out = experiment.policy.reject(estimates, counts, alive, *rest)
+    def __init__(self, experiment: Experiment, rng: Generator, order_rng: Generator) -> None:
+        arm_count = len(experiment.instance.arms)
+        self.experiment, self.rng = experiment, rng
+        self.seen: list[list[Floats]] = [[] for _ in range(arm_count)]
+        self.estimates: Floats = np.full(experiment.instance.means.shape, np.nan)
+        self.counts = np.zeros(arm_count, np.int64)
+        self.alive = np.ones(arm_count, np.bool_)
+        self.priority: Integers = order_rng.permutation(arm_count)
+        self.scales = experiment.instance.scales
+        self.covariances = experiment.instance.law.known_covariances
+        design = experiment.adaptive_design if experiment.is_adaptive else experiment.design
+        self.thresholds, self.optimal = design.thresholds, design.optimal
+        self.feasible = design.feasible
+        self.right = set(np.flatnonzero(self.optimal).tolist())
+
+    def pull(self, arm: int, times: int) -> None:
+        """Pull an arm."""
+        for _ in range(times):
+            self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
+
+    def look(self) -> None:
+        """Estimate anew, from every pull so far."""
+        for arm, pulls in enumerate(self.seen):
+            self.counts[arm] = len(pulls)
+            if pulls:
+                self.estimates[arm] = np.sum(pulls, axis=0) / len(pulls)
+        if self.experiment.estimated:
+            self.scales, self.covariances = _noise(self.seen)
+
+    def lose(self, tally: Tally, phase: int) -> None:
+        """Note that the last right arm is gone."""
+        tally.lost_in_phase[phase] += 1
+        self.right = set()
+
+    @property
+    def evidence(self) -> Evidence:
+        """What a rule sees."""
+        return Evidence(
+            self.estimates, self.counts, np.zeros_like(self.counts), self.alive,
+            self.covariances, self.scales, self.thresholds, self.priority,
+        )  # fmt: skip
+
+    def judge(self, tally: Tally, replication: int, answer: int, flag: object) -> None:
+        """Count the answer."""
+        if self.right and answer not in self.right:
+            self.lose(tally, -1)
+        tally.flag_wrong[replication] = flag != self.feasible
+        tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible
+        tally.pulls[:] += self.counts
+
+
+def _reject_by_phase(course: _Course, policy: PhasePolicy, tally: Tally) -> tuple[int, bool]:
+    alive = course.alive
+    for place, phase in enumerate(course.experiment.phases):
+        for arm in _by_priority(alive, course.priority):
+            course.pull(arm, phase.pulls + (phase.extra > _ahead(arm, alive, course.priority)))
+        course.look()
+        while alive.sum() > phase.keep and policy.reject is not None:
+            out = policy.reject(
+                course.estimates, course.counts, alive,
+                course.scales, course.thresholds, course.priority,
+            )  # fmt: skip
             if out not in np.flatnonzero(alive):
                 tally.misjudged[0] += 1
                 break
             alive[out] = False
-            if right and right.isdisjoint(np.flatnonzero(alive).tolist()):
-                tally.lost_in_phase[place] += 1
-                right = set()
-
-    answer = apparent_best(estimates, alive, *rest)
-    flag = margin(estimates, answer, design.scales, design.thresholds) <= 0.0
-    if right and answer not in right:
-        tally.lost_in_phase[-1] += 1
-    tally.flag_wrong[replication] = flag != design.feasible
-    tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible
-    tally.pulls[:] += counts
+            if course.right and course.right.isdisjoint(np.flatnonzero(alive).tolist()):
+                course.lose(tally, place)
+    return apparent_answer(course.evidence, None)
 
 
-def _estimate(estimates: Floats, sums: Floats, counts: Integers) -> None:
-    pulled = counts > 0
-    estimates[pulled] = sums[pulled] / counts[pulled, None]
+def _choose_batches(
+    course: _Course, policy: AdaptivePolicy, order_rng: Generator, tally: Tally
+) -> tuple[int, bool]:
+    experiment = course.experiment
+    arm_count = len(course.counts)
+    work = policy.make_work(arm_count, len(course.scales))
+    for arm in range(arm_count):
+        course.pull(arm, experiment.warm_up)
+    course.look()
+    while (left := experiment.budget - int(course.counts.sum())) > 0:
+        uniforms = order_rng.random(min(experiment.batch, left))
+        chosen = np.full(len(uniforms), -1)
+        policy.choose(course.evidence, uniforms, chosen, work)
+        if not set(chosen.tolist()) <= set(range(arm_count)):
+            tally.misjudged[0] += 1
+            break
+        for arm in chosen:
+            course.pull(int(arm), 1)
+        course.look()
+    return policy.answer(course.evidence, work)
+
+
+def _noise(seen: Sequence[Sequence[Floats]]) -> tuple[Floats, Floats]:
+    """Return scales and covariances as estimated from all pulls."""
+    scatters = [(len(x) - 1) * np.cov(np.array(x).T, ddof=1) for x in seen]
+    varies = [np.ptp(x, axis=0) > 0.0 for x in seen]
+    scatters = [np.where(np.outer(v, v), s, 0.0) for v, s in zip(varies, scatters, strict=True)]
+    freedoms = [len(pulls) - 1 for pulls in seen]
+    pooled = np.sum(scatters, axis=0) / sum(freedoms)
+    variances = np.diagonal(pooled)
+    scales = np.where(variances > 0.0, np.sqrt(0.5 / np.where(variances > 0, variances, 1.0)), 1.0)
+    covariances = [
+        (scatter + BORROWED_PULLS * pooled) / (freedom + BORROWED_PULLS)
+        for scatter, freedom in zip(scatters, freedoms, strict=True)
+    ]
+    return scales, np.array(covariances)
 
 
 def _by_priority(alive: Mask, priority: Integers) -> list[int]:

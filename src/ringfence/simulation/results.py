@@ -32,6 +32,8 @@ class SimulationResult:
     lost_in_phase: tuple[int, ...]
     mean_pulls: dict[str, float]
     seed: int
+    scales: str
+    batch: int
     engine: str
     seconds: float
 
@@ -55,6 +57,8 @@ class SimulationResult:
                 for arm, pulls in zip(experiment.instance.arms, counts.pulls, strict=True)
             },
             seed=seed,
+            scales=experiment.scales,
+            batch=experiment.batch,
             engine=engine,
             seconds=seconds,
         )
@@ -98,7 +102,8 @@ class SimulationResult:
             "lost_in_phase": list(self.lost_in_phase),
             "mean_pulls": self.mean_pulls,
             "seed": self.seed,
-            "scales": "known",
+            "scales": self.scales,
+            "batch": self.batch,
             "method": "monte-carlo",
             "engine": self.engine,
             "seconds": self.seconds,

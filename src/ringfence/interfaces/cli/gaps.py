@@ -8,6 +8,8 @@ from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import InstanceName, Json
 
+_MOST_SHOWN = 8
+
 
 def gaps(
     instance: InstanceName,
@@ -68,3 +70,28 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         facts.append(("bound", bound, why if bound is not None else why + " (not proven here)"))
     for name, value, why in facts:
         output.say(f"{name:>8}  {output.number(value, 6):<12} {why}")
+    if document["oracle_rate"] is not None:
+        _show_rates(document)
+
+
+def _show_rates(document: dict[str, Any]) -> None:
+    """Show how fast errors fall: e_T = exp(-T rate), for the oracle and for phase policies."""
+    best = document["oracle_rate"]
+    rows = [["oracle, static", output.number(best, 4), "1"]] + [
+        [name, output.number(rate, 4), output.number(rate / best, 3) if best > 0.0 else "-"]
+        for name, rate in document["policy_rates"].items()
+    ]
+    output.show_table(
+        "Decay of the error, exp(-T rate); policies by their last phase, which bounds their rate",
+        ["allocation", "rate", "/ oracle"],
+        rows,
+    )
+    shares = document["oracle_allocation"]
+    if shares is not None:
+        most = sorted(shares.items(), key=lambda entry: -entry[1])[:_MOST_SHOWN]
+        shown = ", ".join(f"{name} {share:.4f}" for name, share in most)
+        output.say(
+            f"The oracle's shares of the pulls: {shown}" + ", ..." * (len(shares) > len(most))
+        )
+    if not document["oracle_is_exact"]:
+        output.say("The noise is not gaussian: these rates approximate it by its covariances.")

@@ -7,9 +7,11 @@ import typer
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import (
     POLICY_NAMES,
+    Batch,
     InstanceName,
     Json,
     Replications,
+    Scales,
     Seed,
     Threads,
 )
@@ -26,7 +28,8 @@ def simulate(
     budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
     replications: Replications = 100_000,
     seed: Seed = 0,
-    scales: Annotated[str, typer.Option("--scales", help="known")] = "known",
+    scales: Scales = "known",
+    batch: Batch = 1,
     engine: Annotated[
         str, typer.Option("--engine", help="cpu, or reference: one pull at a time, slowly.")
     ] = "cpu",
@@ -45,6 +48,7 @@ def simulate(
             replications=replications,
             seed=seed,
             scales=scales,
+            batch=batch,
             engine=engine,
             method=method,
             threads=threads,

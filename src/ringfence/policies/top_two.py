@@ -1,0 +1,160 @@
+"""Top-two: pull the apparent best arm or its most dangerous challenger, whichever is in doubt.
+
+After TopTwo-TCI (Lardy, Katsimerou and Koolen 2025), with an information-directed split (Qin and
+You), carried over to a fixed budget and to instances without a feasible arm; docs/policies has
+the derivation. Touches its arguments only, and writes in `work` and `chosen`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.cost import (
+    CostWork,
+    beating_cost,
+    cost_work,
+    failing_cost,
+    nearing_cost,
+    passing_cost,
+)
+from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.posterior import likeliest_answer
+from ringfence.core.schedule import one_more_than_arms
+from ringfence.policies.policy import AdaptivePolicy, Evidence
+
+WARM_UP = 10
+DOUBTED_PULLS = 10.0  # a cost is believed by half when it rests on so many pulls
+FULL_CAUTION = 3.0  # the log of the number of arms at which the log of the pulls counts in full
+
+
+class Work(NamedTuple):
+    """Each arm's pulls, its value as a challenger, and whether that value is up to date.
+
+    A value that is not is a lower bound: costs never fall when pulls are added. `caution` is the
+    weight of the log of the pulls.
+    """
+
+    pulls: Floats
+    values: Floats
+    shares: Floats
+    current: Mask
+    passing: Floats
+    caution: Floats
+    cost: CostWork
+
+
+def make_work(arm_count: int, attribute_count: int) -> Work:
+    """Return room for `choose` and `answer`."""
+    return Work(
+        pulls=np.zeros(arm_count),
+        values=np.zeros(arm_count),
+        shares=np.zeros(arm_count),
+        current=np.zeros(arm_count, np.bool_),
+        passing=np.zeros(arm_count),
+        caution=np.array([min(1.0, math.log(arm_count) / FULL_CAUTION)]),
+        cost=cost_work(attribute_count),
+    )
+
+
+def warm_up(arm_count: int, budget: int) -> int:
+    """Return the pulls that each arm gets first: ten, or fewer where half the budget is less."""
+    return max(1, min(WARM_UP, budget // (2 * arm_count)))
+
+
+def answer(seen: Evidence, work: Work) -> tuple[int, bool]:
+    """Answer with what the pulls make likeliest: mostly, but not always, the apparent best."""
+    return likeliest_answer(
+        seen.estimates, seen.counts, seen.alive, seen.covariances,
+        seen.scales, seen.thresholds, seen.priority, work.passing,
+    )  # fmt: skip
+
+
+def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:
+    """Choose a batch: each pull goes where the answer is cheapest to overturn.
+
+    Every threat to the answer has a value: its cost, believed the less the fewer pulls it rests
+    on, plus `caution` times the log of the arm's pulls. Without these an arm that looks bad by
+    accident is never looked at again, the more so the more arms there are. The least value is met
+    by a pull of the arm, or of the best arm by its share in the cost.
+    """
+    estimates, scales, thresholds = seen.estimates, seen.scales, seen.thresholds
+    arm_count = estimates.shape[0]
+    best = apparent_best(estimates, seen.alive, scales, thresholds, seen.priority)
+    best_margin = margin(estimates, best, scales, thresholds)
+    for i in range(arm_count):
+        work.pulls[i] = seen.counts[i] + seen.in_flight[i]
+    for i in range(arm_count):
+        if seen.alive[i]:
+            refresh(seen, best, best_margin, i, work)
+    for k in range(chosen.shape[0]):
+        arm = most_doubtful(seen, best, best_margin, work)
+        share = work.shares[arm]
+        if arm != best and share > 0.0 and uniforms[k] < share:
+            arm = best
+        chosen[k] = arm
+        work.pulls[arm] += 1.0
+        if arm == best:
+            for i in range(arm_count):
+                work.current[i] = False
+        work.current[arm] = False
+
+
+def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> None:
+    """Bring an arm's value up to date.
+
+    The best arm is a threat to itself: it may fail a constraint, or pass after all.
+    """
+    estimates, covariances, thresholds = seen.estimates, seen.covariances, seen.thresholds
+    n = work.pulls[arm]
+    share = 0.0
+    if best_margin <= 0.0 and arm == best:
+        cost = failing_cost(estimates, covariances, arm, n, thresholds)
+    elif best_margin <= 0.0:
+        cost, share = beating_cost(
+            estimates, covariances, best, work.pulls[best], arm, n, thresholds, work.cost
+        )
+    else:
+        cost = passing_cost(estimates, covariances, arm, n, thresholds, work.cost)
+        if arm != best:
+            nearing, nearing_share = nearing_cost(
+                estimates, covariances, best, work.pulls[best], arm, n, seen.scales, thresholds,
+                work.cost,
+            )  # fmt: skip
+            if nearing < cost:
+                cost, share = nearing, nearing_share
+    work.values[arm] = cost * n / (n + DOUBTED_PULLS) + work.caution[0] * math.log(n)
+    work.shares[arm] = share
+    work.current[arm] = True
+
+
+def most_doubtful(seen: Evidence, best: int, best_margin: float, work: Work) -> int:
+    """Return the arm with the least value, ties by priority.
+
+    Only lower bounds that come into reach are brought up to date.
+    """
+    values, alive, priority = work.values, seen.alive, seen.priority
+    while True:
+        least = -1
+        for i in range(values.shape[0]):
+            if alive[i] and (
+                least < 0
+                or values[i] < values[least]
+                or (values[i] == values[least] and priority[i] < priority[least])
+            ):
+                least = i
+        if work.current[least]:
+            return least
+        refresh(seen, best, best_margin, least, work)
+
+
+POLICY = AdaptivePolicy(
+    name="top-two",
+    summary="pulls the best-looking arm or its most dangerous challenger, whichever is in doubt",
+    warm_up=warm_up,
+    minimum_budget=one_more_than_arms,
+    choose=choose,
+    make_work=make_work,
+    answer=answer,
+)

@@ -1,0 +1,178 @@
+"""The loop over replications of a policy that chooses its pulls batch by batch.
+
+One replication runs after the other: each has its own course. Under known noise a batch's pulls
+of one arm enter through their sum; under estimated noise through sum and scatter. The rules inside
+are the plain functions of core and policies. May touch core, policies and simulation's laws.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales, no_moments
+from ringfence.core.streams import Generator
+from ringfence.policies.policy import Answer, Choose, Evidence
+from ringfence.simulation.compilation import compile_kernel, standalone
+from ringfence.simulation.kernels import Tally, shuffle
+
+
+class AdaptiveDesign(NamedTuple):
+    """What stays the same over replications.
+
+    `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
+    """
+
+    warm_up: int
+    budget: int
+    batch: int
+    scales: Floats
+    covariances: Floats
+    thresholds: Floats
+    optimal: Mask
+    feasible: bool
+    shuffled: bool
+
+
+class Room(NamedTuple):
+    """The arrays of one replication, used again by the next."""
+
+    moments: Moments
+    pooled: Floats
+    seen: Evidence
+    priorities: Integers
+    fresh: Integers
+    uniforms: Floats
+    chosen: Integers
+    noise: Floats
+    everyone: Mask
+    block: Floats
+    scratch: Floats
+
+
+def make_room(design: AdaptiveDesign, normals: int) -> Room:
+    """Return the arrays that the kernel writes in; the laws see a single lane."""
+    arm_count, width = len(design.optimal), len(design.scales)
+    seen = Evidence(
+        estimates=np.zeros((arm_count, width)),
+        counts=np.zeros(arm_count, np.int64),
+        in_flight=np.zeros(arm_count, np.int64),
+        alive=np.ones(arm_count, np.bool_),
+        covariances=design.covariances.copy(),
+        scales=design.scales.copy(),
+        thresholds=design.thresholds,
+        priority=np.arange(arm_count),
+    )
+    return Room(
+        moments=no_moments(arm_count, width),
+        pooled=np.zeros((width, width)),
+        seen=seen,
+        priorities=np.zeros((arm_count, 1), np.int64),
+        fresh=np.zeros(arm_count, np.int64),
+        uniforms=np.zeros(design.batch),
+        chosen=np.zeros(design.batch, np.int64),
+        noise=np.zeros((normals, 1)),
+        everyone=np.ones((arm_count, 1), np.bool_),
+        block=np.zeros((width, 1)),
+        scratch=np.zeros((width + 2, width)),
+    )
+
+
+@cache
+def adaptive_kernel(
+    choose: Choose,
+    recommend: Answer,
+    draw_block: Callable[..., None],
+    draw_moments: Callable[..., None] | None,
+) -> Callable[..., None]:
+    """Return the compiled kernel (rng, order_rng, arrays, design, work, tally) -> None.
+
+    With `draw_moments` the noise is estimated from the pulls.
+    """
+    block, moments = standalone(draw_block), draw_moments and standalone(draw_moments)
+    drawing = [block] if moments is None else [block, moments]
+    return compile_kernel(
+        make_kernel(choose, recommend, block, moments),
+        choose, recommend, shuffle, fill_pooled, fill_scales, fill_covariances,
+        *drawing,
+        allocates=False,
+    )  # fmt: skip
+
+
+def make_kernel(
+    choose: Choose, recommend: Answer, draw_block: Callable[..., None], draw_moments: Any
+) -> Callable[..., None]:
+    """Return the plain kernel."""
+    estimated = draw_moments is not None
+
+    def kernel(
+        rng: Generator,
+        order_rng: Generator,
+        arrays: Any,
+        design: AdaptiveDesign,
+        room: Room,
+        work: Any,
+        tally: Tally,
+    ) -> None:
+        arm_count, width = design.optimal.shape[0], design.scales.shape[0]
+        moments, seen, fresh = room.moments, room.seen, room.fresh
+        sums = moments.sums
+        estimates, counts, priority = seen.estimates, seen.counts, seen.priority
+        noise, block = room.noise, room.block
+
+        for replication in range(tally.wrong.shape[0]):
+            sums[:] = 0.0
+            moments.centres[:] = 0.0
+            moments.scatters[:] = 0.0
+            counts[:] = 0
+            if design.shuffled:
+                shuffle(order_rng, room.priorities, 0)
+                for i in range(arm_count):
+                    priority[i] = room.priorities[i, 0]
+            left = design.budget
+            fresh[:] = design.warm_up
+            while left > 0:
+                for i in range(arm_count):
+                    if fresh[i] == 0:
+                        continue
+                    if estimated:
+                        draw_moments(rng, arrays, i, counts[i], fresh[i], moments, room.scratch)
+                    else:
+                        for d in range(noise.shape[0]):
+                            noise[d, 0] = rng.standard_normal()
+                        draw_block(rng, arrays, noise, room.everyone, i, fresh[i], block)
+                        for c in range(width):
+                            sums[i, c] += block[c, 0]
+                    counts[i] += fresh[i]
+                    left -= fresh[i]
+                    for c in range(width):
+                        estimates[i, c] = sums[i, c] / counts[i]
+                    fresh[i] = 0
+                if estimated:
+                    fill_pooled(room.pooled, moments.scatters, counts)
+                    fill_scales(seen.scales, room.pooled)
+                    fill_covariances(seen.covariances, moments.scatters, counts, room.pooled)
+                size = min(design.batch, left)
+                if size <= 0:
+                    break
+                uniforms, chosen = room.uniforms[:size], room.chosen[:size]
+                for k in range(size):
+                    uniforms[k] = order_rng.random()
+                    chosen[k] = -1
+                choose(seen, uniforms, chosen, work)
+                for k in range(size):
+                    if chosen[k] < 0 or chosen[k] >= arm_count:
+                        tally.misjudged[0] += 1
+                        return
+                    fresh[chosen[k]] += 1
+
+            answer, flag = recommend(seen, work)
+            tally.flag_wrong[replication] = flag != design.feasible
+            tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible
+            tally.lost_in_phase[0] += not design.optimal[answer]
+            for i in range(arm_count):
+                tally.pulls[i] += counts[i]
+
+    return kernel

@@ -1,0 +1,253 @@
+"""Noise estimated from pulls: adding them up, pooling and shrinking, against NumPy and by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.noise import (
+    BORROWED_PULLS,
+    Moments,
+    add_block,
+    add_pull,
+    fill_covariances,
+    fill_pooled,
+    fill_scales,
+    no_moments,
+)
+
+
+def scatter_of(samples: Floats) -> Floats:
+    if len(samples) == 0:
+        return np.zeros((samples.shape[1], samples.shape[1]))
+    centred = samples - samples.mean(axis=0)
+    return np.asarray(centred.T @ centred)
+
+
+def added(
+    blocks: list[list[Floats]], width: int, *, one_by_one: bool = False
+) -> tuple[Moments, Integers]:
+    """Return moments and counts after all blocks, one of each arm in turn."""
+    moments, counts = no_moments(len(blocks), width), np.zeros(len(blocks), np.int64)
+    for turn in range(max(len(own) for own in blocks)):
+        for arm, own in enumerate(blocks):
+            block = own[turn] if turn < len(own) else np.zeros((0, width))
+            if one_by_one or len(block) == 1:
+                for pull in block:
+                    pull.setflags(write=False)
+                    add_pull(moments, int(counts[arm]), arm, pull)
+                    counts[arm] += 1
+            elif len(block) > 1:
+                total, scatter = block.sum(axis=0), scatter_of(block)
+                total.setflags(write=False)
+                scatter.setflags(write=False)
+                add_block(moments, int(counts[arm]), arm, len(block), total, scatter)
+                counts[arm] += len(block)
+    return moments, counts
+
+
+def samples_of(seed: int, sizes: list[int], width: int) -> list[Floats]:
+    """Return correlated samples of arms far from zero and from each other."""
+    stream = np.random.default_rng(seed)
+    found = []
+    for size in sizes:
+        mixture = stream.normal(size=(width, width))
+        found.append(
+            stream.normal(size=(size, width)) @ mixture + 100.0 * stream.normal(size=width)
+        )
+    return found
+
+
+# -------------------------------------------------------------------------------- moments
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+@given(
+    st.lists(st.lists(st.integers(1, 7), max_size=6), min_size=1, max_size=4),
+    st.integers(1, 4),
+    st.integers(0, 99),
+)
+def test_any_splitting_into_blocks_gives_the_same(
+    one_by_one: bool, splits: list[list[int]], width: int, seed: int
+) -> None:
+    samples = samples_of(seed, [sum(split) for split in splits], width)
+    blocks = [
+        np.split(own, np.cumsum(split)[:-1]) if split else []
+        for own, split in zip(samples, splits, strict=True)
+    ]
+    moments, counts = added(blocks, width, one_by_one=one_by_one)
+    assert counts.tolist() == [len(own) for own in samples]
+    for arm, own in enumerate(samples):
+        mean = own.mean(axis=0) if len(own) else np.zeros(width)
+        np.testing.assert_allclose(moments.sums[arm], own.sum(axis=0), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(moments.centres[arm], mean, rtol=1e-12)
+        np.testing.assert_allclose(moments.scatters[arm], scatter_of(own), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("last_alone", [False, True])
+def test_adding_by_hand(last_alone: bool) -> None:
+    # (1, 0), (3, 0) and then (5, 6): means (2, 0) and (5, 6), 2 * 1/3 times the squared distance.
+    moments, zero = no_moments(2, 2), np.zeros((2, 2))
+    add_block(moments, 0, 1, 2, np.array([4.0, 0.0]), np.array([[2.0, 0.0], [0.0, 0.0]]))
+    last = np.array([5.0, 6.0])
+    if last_alone:
+        add_pull(moments, 2, 1, last)
+    else:
+        add_block(moments, 2, 1, 1, last, zero)
+    assert moments.sums.tolist() == [[0.0, 0.0], [9.0, 6.0]]
+    np.testing.assert_allclose(moments.centres, [[0.0, 0.0], [3.0, 2.0]], rtol=1e-15)
+    np.testing.assert_allclose(moments.scatters[1], [[2.0 + 6.0, 12.0], [12.0, 24.0]], rtol=1e-14)
+    assert not moments.scatters[0].any()
+
+
+def test_sums_of_whole_numbers_are_exact() -> None:
+    """Estimates that are sums / counts may then be compared with a threshold for equality."""
+    stream = np.random.default_rng(7)
+    own = stream.integers(0, 9, (1000, 2)).astype(np.float64)
+    for one_by_one in (False, True):
+        moments, _ = added([np.split(own, [7, 300, 301, 990])], 2, one_by_one=one_by_one)
+        assert moments.sums[0].tolist() == own.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_small_scatter_far_from_zero_is_kept(one_by_one: bool) -> None:
+    """Sums of squares would lose it: a spread of 1 at a distance of 1e8."""
+    stream = np.random.default_rng(1)
+    own = 1e8 + stream.normal(size=(1000, 2))
+    moments, _ = added([np.split(own, 250)], 2, one_by_one=one_by_one)
+    np.testing.assert_allclose(moments.scatters[0], scatter_of(own), rtol=1e-5)
+
+
+# ----------------------------------------------------------------------------- covariances
+
+
+@pytest.mark.parametrize("sizes", [[5, 9, 2], [1, 30], [0, 4, 1], [2, 2, 2, 2], [400]])
+def test_covariances_equal_the_formulas(sizes: list[int]) -> None:
+    width = 3
+    samples = samples_of(2, sizes, width)
+    moments, counts = added([[own] for own in samples], width)
+    scatters = moments.scatters
+    truth = [scatter_of(own) for own in samples]
+    within = sum(truth, np.zeros((width, width))) / sum(max(size - 1, 0) for size in sizes)
+
+    pooled, scales = np.full((width, width), np.nan), np.full(width, np.nan)
+    fill_pooled(pooled, scatters, counts)
+    np.testing.assert_allclose(pooled, within, rtol=1e-9)
+    fill_scales(scales, pooled)
+    np.testing.assert_allclose(scales, np.sqrt(1.0 / (2.0 * np.diag(within))), rtol=1e-9)
+
+    covariances = np.full((len(sizes), width, width), np.nan)
+    fill_covariances(covariances, scatters, counts, pooled)
+    for arm, size in enumerate(sizes):
+        freedom = max(size - 1, 0)
+        expected = (truth[arm] + 10.0 * within) / (freedom + 10.0)
+        np.testing.assert_allclose(covariances[arm], expected, rtol=1e-9)
+        if size <= 1:  # nothing of its own: the others' noise
+            np.testing.assert_allclose(covariances[arm], within, rtol=1e-9)
+
+
+def test_one_arm_pooled_is_numpys_covariance() -> None:
+    own = samples_of(3, [50], 3)[0]
+    moments, counts = added([np.split(own, 10)], 3)
+    scatters = moments.scatters
+    pooled, covariances = np.zeros((3, 3)), np.zeros((1, 3, 3))
+    fill_pooled(pooled, scatters, counts)
+    np.testing.assert_allclose(pooled, np.cov(own.T), rtol=1e-9)
+    fill_covariances(covariances, scatters, counts, pooled)
+    np.testing.assert_allclose(covariances[0], np.cov(own.T), rtol=1e-9)
+
+
+def test_noise_by_hand() -> None:
+    # Scatters 6 from 4 pulls and 1 from 2: pooled 7/4, sqrt(1/(2 * 7/4)) = sqrt(2/7).
+    scatters, counts = np.array([[[6.0]], [[1.0]], [[0.0]]]), np.array([4, 2, 1])
+    pooled, scales, covariances = np.zeros((1, 1)), np.zeros(1), np.zeros((3, 1, 1))
+    fill_pooled(pooled, scatters, counts)
+    assert pooled[0, 0] == 1.75
+    fill_scales(scales, pooled)
+    assert scales[0] == pytest.approx(np.sqrt(2.0 / 7.0), rel=1e-15)
+    fill_covariances(covariances, scatters, counts, pooled)
+    assert BORROWED_PULLS == 10.0
+    expected = [(6.0 + 17.5) / 13.0, (1.0 + 17.5) / 11.0, 1.75]
+    np.testing.assert_allclose(covariances[:, 0, 0], expected, rtol=1e-15)
+
+
+def test_inputs_are_left_alone() -> None:
+    samples = samples_of(4, [3, 8], 2)
+    moments, counts = added([[own] for own in samples], 2)
+    scatters = moments.scatters
+    before = scatters.copy(), counts.copy()
+    scatters.setflags(write=False)
+    counts.setflags(write=False)
+    pooled, scales, covariances = np.zeros((2, 2)), np.zeros(2), np.zeros((2, 2, 2))
+    fill_pooled(pooled, scatters, counts)
+    pooled.setflags(write=False)
+    fill_scales(scales, pooled)
+    fill_covariances(covariances, scatters, counts, pooled)
+    np.testing.assert_array_equal(scatters, before[0])
+    np.testing.assert_array_equal(counts, before[1])
+
+
+# ------------------------------------------------------------------------------- the edges
+
+
+@pytest.mark.parametrize("counts", [[1, 1, 1], [0, 1, 0], [0, 0, 0]])
+def test_nothing_is_known_of_noise_before_a_second_pull(counts: list[int]) -> None:
+    scatters = np.zeros((3, 2, 2))
+    pooled, scales = np.full((2, 2), np.nan), np.full(2, np.nan)
+    covariances = np.full((3, 2, 2), np.nan)
+    fill_pooled(pooled, scatters, np.array(counts))
+    fill_scales(scales, pooled)
+    fill_covariances(covariances, scatters, np.array(counts), pooled)
+    assert not pooled.any()
+    assert scales.tolist() == [1.0, 1.0]
+    assert not covariances.any()
+
+
+@pytest.mark.parametrize(
+    ("value", "one_by_one"),
+    [
+        (0.25, False),
+        (-7.0, False),
+        (0.0, False),
+        (0.25, True),
+        (0.1, True),
+        (1e6 / 3.0, True),
+    ],
+)
+def test_a_metric_that_never_varies_is_exact(value: float, one_by_one: bool) -> None:
+    """Its covariances are zero and its scale is 1, whatever the blocks; the others' are theirs."""
+    samples = samples_of(5, [29, 13], 3)
+    for arm, own in enumerate(samples):
+        own[:, 1] = value * (arm + 1)
+    blocks = [
+        np.split(samples[0], np.cumsum([1, 2, 3, 7, 10, 1])),
+        np.split(samples[1], np.cumsum([3, 6])),
+    ]
+    moments, counts = added(blocks, 3, one_by_one=one_by_one)
+    scatters = moments.scatters
+    pooled, scales, covariances = np.zeros((3, 3)), np.zeros(3), np.zeros((2, 3, 3))
+    fill_pooled(pooled, scatters, counts)
+    fill_scales(scales, pooled)
+    fill_covariances(covariances, scatters, counts, pooled)
+    assert scales[1] == 1.0
+    assert scales[0] != 1.0
+    for array in (pooled, *covariances):
+        assert not array[1].any()
+        assert not array[:, 1].any()
+        assert array[0, 0] > 0.0
+        assert array[0, 2] != 0.0
+
+
+def test_a_metric_that_varies_in_one_arm_only_is_noisy_in_all() -> None:
+    samples = samples_of(6, [6, 6], 2)
+    samples[0][:, 1] = 4.0
+    moments, counts = added([[own] for own in samples], 2)
+    scatters = moments.scatters
+    pooled, covariances = np.zeros((2, 2)), np.zeros((2, 2, 2))
+    fill_pooled(pooled, scatters, counts)
+    fill_covariances(covariances, scatters, counts, pooled)
+    assert scatters[0, 1, 1] == 0.0
+    # (0 + 10 S/10)/(5 + 10) and (S + 10 S/10)/(5 + 10), with S the second arm's scatter.
+    assert covariances[0, 1, 1] == pytest.approx(scatters[1, 1, 1] / 15.0)
+    assert covariances[1, 1, 1] == pytest.approx(2.0 * scatters[1, 1, 1] / 15.0)
