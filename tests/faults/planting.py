@@ -29,6 +29,7 @@ ROOMS = (
     "policies.successive_rejects",
     "policies.sequential_halving",
     "policies.ocba_co",
+    "policies.scalarised",
     "policies.thompson",
     "policies.top_two",
     "policies.uniform",

@@ -166,8 +166,9 @@ def beating_cost(
     best_variance = covariances[best, 0, 0] / best_n
     lead = estimates[arm, 0] - estimates[best, 0]
     if estimates.shape[1] == 2:
-        variance, crossed = covariances[arm, 1, 1] / n, covariances[arm, 0, 1] / n
-        joint = covariances[arm, 0, 0] / n + best_variance
+        inverse = 1.0 / n
+        variance, crossed = inverse * covariances[arm, 1, 1], inverse * covariances[arm, 0, 1]
+        joint = inverse * covariances[arm, 0, 0] + best_variance
         if joint * variance - crossed * crossed > _TINY * joint * variance:
             excess = estimates[arm, 1] - thresholds[0]
             return _two_sided(lead, excess, joint, variance, crossed, best_variance)
@@ -190,9 +191,9 @@ def _two_sided(
     """Return beating_cost in closed form: two demands, of which one may imply the other."""
     if lead <= 0.0 and excess <= 0.0:
         return 0.0, 0.0
-    if excess > 0.0 and lead - crossed * excess / variance <= 0.0:
+    if excess > 0.0 and lead * variance <= crossed * excess:
         return min(excess * excess / (2.0 * variance), NEVER), 0.0
-    if lead > 0.0 and excess - crossed * lead / joint <= 0.0:
+    if lead > 0.0 and excess * joint <= crossed * lead:
         return min(lead * lead / (2.0 * joint), NEVER), best_variance / joint
     inverse = 1.0 / (joint * variance - crossed * crossed)
     pressure = (variance * lead - crossed * excess) * inverse

@@ -10,7 +10,7 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.chance import next_normal
 from ringfence.core.gaps import apparent_best, margin
 
-CLEARLY = 1.25  # how much likelier an answer must be to be preferred to the apparent best
+CLEARLY = 1.6  # how much likelier an answer must be to be preferred to the apparent best
 
 
 def fill_factors(factors: Floats, covariances: Floats, counts: Integers) -> None:

@@ -11,9 +11,9 @@ from numpy.random import SFC64, Generator, SeedSequence
 
 from ringfence.core.errors import InputError
 
-__all__ = ["Generator", "chunk_streams", "family_stream", "whole_seed"]
+__all__ = ["Generator", "bootstrap_stream", "chunk_streams", "family_stream", "whole_seed"]
 
-_PULLS, _ORDER, _FAMILY = 0, 1, 2
+_PULLS, _ORDER, _FAMILY, _BOOTSTRAP = range(4)
 
 
 def chunk_streams(
@@ -31,6 +31,11 @@ def chunk_streams(
 def family_stream(seed: int, family: str, arm_count: int, number: int) -> Generator:
     """Return the stream that draws one instance of a family."""
     return _stream(seed, _FAMILY, crc32(family.encode()), arm_count, number)
+
+
+def bootstrap_stream(seed: int) -> Generator:
+    """Return the stream that draws resamples of instances."""
+    return _stream(seed, _BOOTSTRAP)
 
 
 def whole_seed(seed: int) -> int:

@@ -20,8 +20,9 @@ from ringfence.interfaces import wiring
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.yardsticks import sum_of_normals, vectorised_errors
+from ringfence.simulation.yardsticks import sum_of_normals, vectorised_errors, vectorised_top_two
 
 INSTANCE, POLICY = "paper-3", "constrained-sr"
 
@@ -42,7 +43,7 @@ Measure: TypeAlias = Callable[[int, int], list[Row]]
 
 def measurements() -> tuple[Measure, ...]:
     """Return every measurement, in the order in which it is shown."""
-    return (_normals, _numpy, _one_by_one, _budgets, _threads, _many_arms)
+    return (_normals, _numpy, _one_by_one, _budgets, _threads, _top_two, _many_arms)
 
 
 def _normals(repeats: int, seed: int) -> list[Row]:
@@ -139,6 +140,29 @@ def _threads(repeats: int, seed: int) -> list[Row]:
             "replications/s",
             "1.6 when idle",
         )
+    ]
+
+
+def _top_two(repeats: int, seed: int) -> list[Row]:
+    instance = find_family("uniform").draw(0, arm_count=20)
+    experiment = Experiment(instance, find_policy("top-two"), 5000, batch=10)
+    ours_size, theirs_size = 1000, 500
+    ours, theirs = _interleaved(
+        repeats,
+        lambda: experiment.run_chunk(seed, 0, ours_size),
+        lambda: vectorised_top_two(experiment, theirs_size, seed=seed),
+    )
+    ratio = _median_ratio(theirs, ours) * ours_size / theirs_size
+    where = "top-two, 20 arms, T = 5,000, batches of 10"
+    return [
+        Row(f"{where}, one thread", None, ours_size / median(ours), "replications/s", ""),
+        Row(
+            f"{where}, over NumPy",
+            ratio,
+            theirs_size / median(theirs),
+            "replications/s",
+            "at least 20",
+        ),
     ]
 
 

@@ -24,12 +24,15 @@ from ringfence.reports.paper import (
     PaperReport,
     paper_report,
 )
+from ringfence.reports.tournament import Tournament, tournament_report
+from ringfence.simulation.cells import Cell, budget_for, fight
 from ringfence.simulation.experiment import (
     Counts,
     Experiment,
     chunk_sizes,
     total,
 )
+from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
 from ringfence.simulation.kernels import Tally
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
@@ -132,6 +135,66 @@ def compare(
             experiments, replications, seed=seed, threads=threads, progress=progress
         )
     ]
+
+
+def tournament(
+    family: str = "uniform",
+    *,
+    arm_counts: int | Sequence[int] = (3, 8, 20),
+    count: int = 100,
+    policies: AnyPolicy | Sequence[AnyPolicy] = POLICIES,
+    target_error: float = 0.05,
+    scales: str = "known",
+    least_errors: int = 200,
+    most_replications: int = 200_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Tournament:
+    """Return how policies compare over random instances of a family, by size.
+
+    Each instance is fought at the budget where the first policy errs `target_error` of the time;
+    every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
+    `most_replications`. `progress` is told of finished instances.
+    """
+    kind, seed = find_family(family), whole_seed(seed)
+    count, threads = _count("count", count), _threads(threads)
+    least_errors = _count("least_errors", least_errors)
+    most_replications = _count("most_replications", most_replications)
+    if not 0.0 < target_error < 1.0:
+        raise InputError(
+            f"target_error = {target_error!r} must lie between 0 and 1. Use 0.05, or 0.01."
+        )
+    sizes = list(arm_counts) if isinstance(arm_counts, Iterable) else [arm_counts]
+    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
+    for key, values in (("arm_counts", sizes), ("policies", named)):
+        if not values:
+            raise InputError(f"{key} = [] must name at least one. Add one.")
+    chosen = [_policy(policy) for policy in named]
+    plan = [(number, _count("arms", size)) for size in sizes for number in range(count)]
+
+    def work(place: int, _: int) -> list[Cell]:
+        number, arm_count = plan[place]
+        instance = kind.draw(number, arm_count=arm_count, seed=seed)
+        budget = budget_for(instance, chosen[0], target_error, seed=seed, scales=scales)
+        return [
+            fight(
+                instance,
+                policy,
+                budget,
+                seed=seed,
+                scales=scales,
+                least_errors=least_errors,
+                most_replications=most_replications,
+            )
+            for policy in chosen
+        ]
+
+    rounds = run_chunks(work, [1] * len(plan), threads=threads, progress=progress)
+    cells = [cell for fought in rounds for cell in fought]
+    return tournament_report(
+        cells, family=family, seed=seed, target_error=target_error, scales=scales
+    )
 
 
 def reproduce_paper(

@@ -12,6 +12,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.cost import (
+    NEVER,
     CostWork,
     beating_cost,
     cost_work,
@@ -33,7 +34,7 @@ class Work(NamedTuple):
     """Each arm's pulls, its value as a challenger, and whether that value is up to date.
 
     A value that is not is a lower bound: costs never fall when pulls are added. `caution` is the
-    weight of the log of the pulls.
+    weight of the log of the pulls; `logs` remembers the logs of the numbers in `logged`.
     """
 
     pulls: Floats
@@ -42,6 +43,8 @@ class Work(NamedTuple):
     current: Mask
     passing: Floats
     caution: Floats
+    logged: Floats
+    logs: Floats
     cost: CostWork
 
 
@@ -54,6 +57,8 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         current=np.zeros(arm_count, np.bool_),
         passing=np.zeros(arm_count),
         caution=np.array([min(1.0, math.log(arm_count) / FULL_CAUTION)]),
+        logged=np.zeros(arm_count),
+        logs=np.zeros(arm_count),
         cost=cost_work(attribute_count),
     )
 
@@ -88,17 +93,16 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     for i in range(arm_count):
         if seen.alive[i]:
             refresh(seen, best, best_margin, i, work)
+    arm, runner_up = -1, 0.0
     for k in range(chosen.shape[0]):
-        arm = most_doubtful(seen, best, best_margin, work)
-        share = work.shares[arm]
-        if arm != best and share > 0.0 and uniforms[k] < share:
-            arm = best
-        chosen[k] = arm
-        work.pulls[arm] += 1.0
-        if arm == best:
+        if arm < 0 or work.values[arm] >= runner_up:
+            arm, runner_up = most_doubtful(seen, best, best_margin, work)
+        chosen[k] = best if uniforms[k] < work.shares[arm] else arm
+        work.pulls[chosen[k]] += 1.0
+        if chosen[k] == best:
             for i in range(arm_count):
                 work.current[i] = False
-        work.current[arm] = False
+        refresh(seen, best, best_margin, arm, work)
 
 
 def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> None:
@@ -124,28 +128,35 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
             )  # fmt: skip
             if nearing < cost:
                 cost, share = nearing, nearing_share
-    work.values[arm] = cost * n / (n + DOUBTED_PULLS) + work.caution[0] * math.log(n)
+    if work.logged[arm] != n:
+        work.logged[arm] = n
+        work.logs[arm] = math.log(n)
+    work.values[arm] = cost * n / (n + DOUBTED_PULLS) + work.caution[0] * work.logs[arm]
     work.shares[arm] = share
     work.current[arm] = True
 
 
-def most_doubtful(seen: Evidence, best: int, best_margin: float, work: Work) -> int:
-    """Return the arm with the least value, ties by priority.
+def most_doubtful(seen: Evidence, best: int, best_margin: float, work: Work) -> tuple[int, float]:
+    """Return the arm with the least value, ties by priority, and the least value of the others.
 
-    Only lower bounds that come into reach are brought up to date.
+    Only lower bounds that come into reach are brought up to date; the second value may be one.
     """
     values, alive, priority = work.values, seen.alive, seen.priority
     while True:
         least = -1
+        runner_up = NEVER
         for i in range(values.shape[0]):
-            if alive[i] and (
-                least < 0
-                or values[i] < values[least]
-                or (values[i] == values[least] and priority[i] < priority[least])
-            ):
+            if not alive[i]:
+                continue
+            if least < 0 or values[i] < values[least]:
+                runner_up = NEVER if least < 0 else values[least]
                 least = i
+            elif values[i] <= runner_up:
+                runner_up = values[i]
+                if values[i] == values[least] and priority[i] < priority[least]:
+                    least = i
         if work.current[least]:
-            return least
+            return least, runner_up
         refresh(seen, best, best_margin, least, work)
 
 

@@ -19,6 +19,7 @@ from ringfence.reports.paper import (
     PaperReport,
 )
 from ringfence.reports.scenes import Scene
+from ringfence.reports.tournament import Tournament
 from ringfence.simulation.results import SimulationResult
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -103,6 +104,85 @@ def paper_figure(report: PaperReport) -> Any:
         .configure_axis(labelFontSize=11, titleFontSize=12, gridColor="#e6e6e6")
         .configure_view(stroke="#bbbbbb")
         .configure_legend(orient="bottom", titleFontSize=12, labelFontSize=12, symbolSize=90)
+    )
+
+
+def tournament_rows(result: Tournament) -> list[dict[str, Any]]:
+    """Return the figure data of a tournament: a mark for every instance, and the means."""
+    first = result.duels[0].base.policy
+    instances = [
+        {
+            "policy": duel.cell.policy,
+            "size": f"{duel.cell.arms} arms",
+            "ratio": duel.ratio,
+            "kind": "instance",
+            "instance": duel.cell.instance,
+        }
+        for duel in result.duels
+        if duel.cell.policy != first
+    ]
+    means = [
+        {
+            "policy": standing.policy,
+            "size": f"{standing.arms} arms",
+            "ratio": standing.geometric_mean,
+            "low": standing.low,
+            "high": standing.high,
+            "kind": "mean",
+        }
+        for standing in result.standings
+        if standing.policy != first
+    ]
+    return instances + means
+
+
+def tournament_figure(result: Tournament) -> Any:
+    """Return ratios of errors to the first policy's: every instance, and the geometric means."""
+    alt = _altair()
+    first = result.duels[0].base.policy
+    sizes = list(dict.fromkeys(standing.arms for standing in result.standings))
+    data = tournament_rows(result)
+    means = {s.policy: s.geometric_mean for s in result.standings if s.arms == sizes[-1]}
+    order = sorted((name for name in means if name != first), key=lambda name: means[name])
+    x = alt.X("ratio:Q", scale=alt.Scale(type="log"), title=f"error / {first}'s error")
+    y = alt.Y("policy:N", sort=order, title=None)
+    panels = []
+    for size in sizes:
+        rows = [row for row in data if row["size"] == f"{size} arms"]
+        marks = [row for row in rows if row["kind"] == "instance"]
+        centres = [row for row in rows if row["kind"] == "mean"]
+        even = alt.Chart(alt.Data(values=[{"ratio": 1.0}])).mark_rule(color="#888888").encode(x=x)
+        dots = (
+            alt.Chart(alt.Data(values=marks))
+            .mark_tick(color=_COLOURS[0], opacity=0.35, thickness=1.5, size=14)
+            .encode(x=x, y=y)
+        )
+        spans = (
+            alt.Chart(alt.Data(values=centres))
+            .mark_rule(color=_COLOURS[1], strokeWidth=3)
+            .encode(x=alt.X("low:Q", scale=alt.Scale(type="log")), x2="high:Q", y=y)
+        )
+        points = (
+            alt.Chart(alt.Data(values=centres))
+            .mark_point(color=_COLOURS[1], filled=True, size=70)
+            .encode(x=x, y=y)
+        )
+        panels.append((even + dots + spans + points).properties(title=f"{size} arms", width=300))
+    return (
+        alt.hconcat(*panels, spacing=20)
+        .properties(
+            title=alt.TitleParams(
+                f"Errors at equal budget, family {result.family}, {result.scales} noise",
+                subtitle=f"each mark an instance, at the budget where {first} errs "
+                f"{100 * result.target_error:g}%; points: geometric means with 95% intervals",
+                anchor="start",
+                fontSize=15,
+                offset=14,
+            ),
+            background="white",
+        )
+        .configure_axis(labelFontSize=11, titleFontSize=12, gridColor="#e6e6e6")
+        .configure_view(stroke="#bbbbbb")
     )
 
 

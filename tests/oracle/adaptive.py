@@ -1,0 +1,402 @@
+"""The adaptive policies' rules, slowly: what `choose` and `answer` must equal.
+
+Written from the mathematics, with sets and loops, to be checked by eye: every value is computed
+afresh for every pull, costs by the independent solver of `least_moves`, margins in exact
+rationals, OCBA's proportions in sixty decimal digits. Only Thompson's draws come from the package:
+a rule and its transcription must be handed the same numbers.
+
+A step function returns the arm of one pull from `pulls`, the pulls that every arm has had or been
+promised so far; estimates and covariances stay as they are while a batch is decided.
+"""
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from ringfence.core.arrays import Floats
+from ringfence.core.chance import next_uniform, spin
+from ringfence.core.cost import NEVER
+from ringfence.core.posterior import CLEARLY, fill_draw
+from ringfence.policies.policy import Evidence
+from tests.oracle import least_moves
+from tests.oracle import transcription as paper
+from tests.oracle.least_moves import Change, Changes, Study
+
+DOUBT = 10  # pulls at which a cost is believed by half
+REDRAWS = 10
+DIGITS = 60
+LEAST, LARGEST = Decimal("1e-12"), Decimal("1e100")  # what OCBA keeps squared gaps within
+
+
+# ------------------------------------------------------------------------------ what looks best
+
+
+def living(seen: Evidence) -> list[int]:
+    return [i for i in range(len(seen.alive)) if seen.alive[i]]
+
+
+def exact(values: Floats) -> list[Fraction]:
+    return [Fraction(float(value)) for value in values]
+
+
+def margin(seen: Evidence, arm: int, row: Floats | None = None) -> Fraction:
+    """Return an arm's margin by its estimates, or by a row drawn for it."""
+    values = seen.estimates[arm] if row is None else row
+    return paper.margin(exact(values), exact(seen.scales), exact(seen.thresholds))
+
+
+def looks_best(seen: Evidence, estimates: Floats | None = None) -> int:
+    """Return the arm that looks best by the estimates, or by a draw of them."""
+    rows = seen.estimates if estimates is None else estimates
+    table = [exact(row) if alive else [] for row, alive in zip(rows, seen.alive, strict=True)]
+    return paper.apparent_best(
+        table,
+        set(living(seen)),
+        exact(seen.scales),
+        exact(seen.thresholds),
+        [int(rank) for rank in seen.priority],
+    )
+
+
+def pulls_so_far(seen: Evidence) -> list[int]:
+    return [int(a + b) for a, b in zip(seen.counts, seen.in_flight, strict=True)]
+
+
+# -------------------------------------------------------------------------------------- top-two
+
+
+class Threat(NamedTuple):
+    """One way for the answer to be another one, met by a pull of `arm` or of the leader."""
+
+    value: float
+    arm: int
+    cost: float
+    share: float
+
+
+def energy(changes: list[Change], *, exactly: bool) -> tuple[float, float]:
+    """Return the least energy of some changes and the leader's share of it."""
+    found = least_moves.cheapest_exactly(changes) if exactly else least_moves.cheapest(changes)
+    return (NEVER, 0.0) if found is None else (found.energy, found.share)
+
+
+def has_exact_attributes(seen: Evidence) -> bool:
+    return any(0.0 in np.diagonal(seen.covariances[i]) for i in living(seen))
+
+
+def threats(seen: Evidence, pulls: Sequence[int]) -> list[Threat]:
+    """Return all threats to what looks best, each with its value.
+
+    A leader that looks feasible may fail, or be beaten. Where none does, any arm may pass after
+    all, or come closer than the leader, by staying below one of the leader's violations.
+    """
+    leader = looks_best(seen)
+    feasible = margin(seen, leader) <= 0
+    exactly = has_exact_attributes(seen)
+    caution = min(1.0, math.log(len(seen.alive)) / 3.0)
+    found = []
+    for arm in living(seen):
+        study = Study(
+            seen.estimates, seen.covariances, seen.thresholds, seen.scales,
+            leader, float(pulls[leader]), arm, float(pulls[arm]),
+        )  # fmt: skip
+        if exactly:
+            study = study.exact()
+        own: Changes = least_moves.failing if feasible else least_moves.passing
+        pair: Changes = least_moves.beating if feasible else least_moves.nearing
+        ways = []
+        if arm == leader or not feasible:
+            ways.append(own(study))
+        if arm != leader:
+            ways += [[change] for change in pair(study)]
+        n = pulls[arm]
+        for changes in ways:
+            cost, share = energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
+            value = cost * n / (n + DOUBT) + caution * math.log(n)
+            found.append(Threat(value, arm, cost, share))
+    return found
+
+
+def met_by(threat: Threat, leader: int, uniform: float) -> int:
+    """Return the arm whose pull meets a threat."""
+    return leader if threat.arm != leader and uniform < threat.share else threat.arm
+
+
+def most_urgent(seen: Evidence, found: Sequence[Threat]) -> Threat:
+    """Return the threat of the least value; ties: the first in priority, then an arm's own."""
+    return min(found, key=lambda threat: (threat.value, int(seen.priority[threat.arm])))
+
+
+def top_two_step(seen: Evidence, pulls: Sequence[int], uniform: float) -> int:
+    return met_by(most_urgent(seen, threats(seen, pulls)), looks_best(seen), uniform)
+
+
+def top_two_choose(seen: Evidence, uniforms: Sequence[float]) -> list[int]:
+    pulls, chosen = pulls_so_far(seen), []
+    for uniform in uniforms:
+        arm = top_two_step(seen, pulls, uniform)
+        chosen.append(arm)
+        pulls[arm] += 1
+    return chosen
+
+
+# ---------------------------------------------------------------------------- the likeliest answer
+
+
+def below(gap: float, variance: float) -> float:
+    """Return the probability that a normal of that mean and variance is at most zero."""
+    if variance == 0.0:
+        return 1.0 if gap <= 0.0 else 0.0
+    return float(ndtr(-gap / math.sqrt(variance)))
+
+
+def worst_constraint(seen: Evidence, arm: int) -> int:
+    """Return the attribute of the largest scaled violation, the first of several."""
+    violations = {
+        c: Fraction(float(seen.scales[c]))
+        * (Fraction(float(seen.estimates[arm, c])) - Fraction(float(seen.thresholds[c - 1])))
+        for c in range(1, len(seen.scales))
+    }
+    return min(c for c, violation in violations.items() if violation == max(violations.values()))
+
+
+def answer_probabilities(seen: Evidence) -> dict[tuple[int, bool], float]:
+    """Return the probability of every (arm, flag), as a product over pairs and constraints.
+
+    (i, True): i meets its constraints, and no other arm both meets its own and is better.
+    (i, False): no arm meets its constraints, and i is closer than each other arm.
+    """
+    arms = living(seen)
+    variance = {i: np.diagonal(seen.covariances[i]) / seen.counts[i] for i in arms}
+    passes = {
+        i: math.prod(
+            below(seen.estimates[i, c] - seen.thresholds[c - 1], variance[i][c])
+            for c in range(1, len(seen.scales))
+        )
+        for i in arms
+    }
+
+    def better(k: int, i: int) -> float:
+        gap = seen.estimates[k, 0] - seen.estimates[i, 0]
+        return below(gap, variance[i][0] + variance[k][0])
+
+    def closer(i: int, k: int) -> float:
+        own, other = worst_constraint(seen, i), worst_constraint(seen, k)
+        gap = float(margin(seen, i) - margin(seen, k))
+        noise = seen.scales[own] ** 2 * variance[i][own]
+        return below(gap, noise + seen.scales[other] ** 2 * variance[k][other])
+
+    probabilities = {}
+    none_passes = math.prod(1.0 - passes[i] for i in arms)
+    for i in arms:
+        others = [k for k in arms if k != i]
+        probabilities[i, True] = passes[i] * math.prod(
+            1.0 - passes[k] * better(k, i) for k in others
+        )
+        probabilities[i, False] = none_passes * math.prod(closer(i, k) for k in others)
+    return probabilities
+
+
+def likeliest_answers(
+    seen: Evidence, *, rounding: float = 0.0
+) -> tuple[list[tuple[int, bool]], dict[tuple[int, bool], float]]:
+    """Return the right answers, several only where probabilities tie, and all probabilities.
+
+    The apparent answer stands unless another is more than CLEARLY as likely. Within `rounding` of
+    a tie both sides are right.
+    """
+    probabilities = answer_probabilities(seen)
+    leader = looks_best(seen)
+    apparent = leader, margin(seen, leader) <= 0
+    bar, most = CLEARLY * probabilities[apparent], max(probabilities.values())
+    right = set()
+    if most <= bar * (1.0 + rounding):
+        right.add(apparent)
+    if most > bar * (1.0 - rounding):
+        right |= {key for key, p in probabilities.items() if p >= most * (1.0 - rounding)}
+    return sorted(right, key=lambda key: int(seen.priority[key[0]])), probabilities
+
+
+# -------------------------------------------------------------------------------------- OCBA-CO
+
+
+def standardised(gap: Decimal, variance: Decimal) -> Decimal:
+    """Return gap^2 / variance, within bounds; what is known exactly is as clear as can be."""
+    if variance == 0:
+        return LARGEST
+    return min(max(gap * gap / variance, LEAST), LARGEST)
+
+
+def ocba_weights(seen: Evidence) -> dict[int, Decimal]:
+    """Return the best proportions, up to a factor, if the estimates were true."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        leader = looks_best(seen)
+        if margin(seen, leader) <= 0:
+            return _weights_against_feasible(seen, leader)
+        return _weights_against_infeasible(seen, leader)
+
+
+def _variance(seen: Evidence, arm: int, c: int) -> Decimal:
+    return Decimal(float(seen.covariances[arm, c, c]))
+
+
+def _estimate(seen: Evidence, arm: int, c: int) -> Decimal:
+    return Decimal(float(seen.estimates[arm, c]))
+
+
+def _weights_against_feasible(seen: Evidence, leader: int) -> dict[int, Decimal]:
+    constraints = range(1, len(seen.scales))
+    limit = {c: Decimal(float(seen.thresholds[c - 1])) for c in constraints}
+    weights: dict[int, Decimal] = {}
+    optimality_dominated = set()
+    for i in set(living(seen)) - {leader}:
+        violated = [c for c in constraints if _estimate(seen, i, c) > limit[c]]
+        violation = max(
+            (
+                standardised(_estimate(seen, i, c) - limit[c], _variance(seen, i, c))
+                for c in violated
+            ),
+            default=Decimal(0),
+        )
+        lead = _estimate(seen, i, 0) - _estimate(seen, leader, 0)
+        both = _variance(seen, i, 0) + _variance(seen, leader, 0)
+        if lead > 0 and standardised(lead, both) >= violation:
+            optimality_dominated.add(i)
+            weights[i] = 1 / standardised(lead, _variance(seen, i, 0))
+        else:
+            weights[i] = 1 / max(violation, LEAST)
+    squares = sum(
+        weights[i] ** 2 / _variance(seen, i, 0)
+        for i in optimality_dominated
+        if _variance(seen, i, 0) > 0
+    )
+    weights[leader] = max(
+        (_variance(seen, leader, 0) * squares).sqrt(),
+        *(
+            1 / standardised(limit[c] - _estimate(seen, leader, c), _variance(seen, leader, c))
+            for c in constraints
+        ),
+    )
+    return weights
+
+
+def _weights_against_infeasible(seen: Evidence, leader: int) -> dict[int, Decimal]:
+    """Plain OCBA, with the margin in the objective's place."""
+
+    def noise(arm: int) -> Decimal:
+        c = worst_constraint(seen, arm)
+        return Decimal(float(seen.scales[c])) ** 2 * _variance(seen, arm, c)
+
+    def lead(arm: int) -> Decimal:
+        apart = margin(seen, arm) - margin(seen, leader)
+        return Decimal(apart.numerator) / Decimal(apart.denominator)
+
+    others = set(living(seen)) - {leader}
+    weights = {i: 1 / standardised(lead(i), noise(i)) for i in others}
+    squares = sum((weights[i] ** 2 / noise(i) for i in others if noise(i) > 0), Decimal(0))
+    weights[leader] = max((noise(leader) * squares).sqrt(), 1 / LARGEST)
+    return weights
+
+
+def ocba_lags(seen: Evidence, pulls: Sequence[int]) -> dict[int, Decimal]:
+    """Return how many pulls each arm is behind its proportion, the next pull counted in."""
+    weights = ocba_weights(seen)
+    with localcontext() as context:
+        context.prec = DIGITS
+        total = sum(pulls[i] for i in weights) + 1
+        whole = sum(weights.values())
+        return {i: weight / whole * total - pulls[i] for i, weight in weights.items()}
+
+
+def ocba_step(seen: Evidence, pulls: Sequence[int]) -> int:
+    """Return the arm that is farthest behind; ties, to fifty digits, by priority."""
+    lags = ocba_lags(seen, pulls)
+    tied = [i for i, lag in lags.items() if max(lags.values()) - lag < Decimal("1e-40")]
+    return min(tied, key=lambda i: int(seen.priority[i]))
+
+
+def ocba_choose(seen: Evidence, uniforms: Sequence[float]) -> list[int]:
+    pulls, chosen = pulls_so_far(seen), []
+    for _ in uniforms:
+        arm = ocba_step(seen, pulls)
+        chosen.append(arm)
+        pulls[arm] += 1
+    return chosen
+
+
+# ------------------------------------------------------------------------------------- Thompson
+
+
+class Search(NamedTuple):
+    """The end of one search: the arm to pull, and how it was come by.
+
+    `how` is "leader" (the first draw's answer), "second" (a later draw's) or "rival". `draws`
+    counts all draws; `costs` are those of the rivals, where it came to that.
+    """
+
+    arm: int
+    how: str
+    draws: int
+    costs: dict[int, float]
+
+
+def roots(seen: Evidence) -> Floats:
+    """Return a triangular root of every living arm's covariance / count, exact values left out."""
+    factors = np.zeros_like(seen.covariances)
+    for i in living(seen):
+        noisy = np.flatnonzero(np.diagonal(seen.covariances[i]) > 0.0)
+        if len(noisy):
+            block = np.ix_(noisy, noisy)
+            factors[i][block] = np.linalg.cholesky(seen.covariances[i][block] / seen.counts[i])
+    return factors
+
+
+def rival_costs(seen: Evidence, leader: int) -> dict[int, float]:
+    """Return what it costs each other arm to be the answer in the leader's place."""
+    feasible = margin(seen, leader) <= 0
+    exactly = has_exact_attributes(seen)
+    costs = {}
+    for arm in set(living(seen)) - {leader}:
+        study = Study(
+            seen.estimates, seen.covariances, seen.thresholds, seen.scales,
+            leader, float(seen.counts[leader]), arm, float(seen.counts[arm]),
+        )  # fmt: skip
+        if exactly:
+            study = study.exact()
+        pair = least_moves.beating if feasible else least_moves.nearing
+        costs[arm] = energy(pair(study), exactly=exactly)[0]
+    return costs
+
+
+def thompson_step(seen: Evidence, uniform: float, factors: Floats) -> Search:
+    """Return where the search that a uniform starts ends."""
+    state, draw = np.zeros(2), np.zeros_like(seen.estimates)
+
+    def drawn_answer() -> int:
+        fill_draw(draw, seen.estimates, factors, seen.alive, state)
+        return looks_best(seen, draw)
+
+    spin(state, uniform)
+    leader = drawn_answer()
+    if next_uniform(state) < 0.5:
+        return Search(leader, "leader", 1, {})
+    for redraw in range(1, REDRAWS + 1):
+        arm = drawn_answer()
+        if arm != leader:
+            return Search(arm, "second", 1 + redraw, {})
+    costs = rival_costs(seen, leader)
+    if not costs:
+        return Search(leader, "rival", 1 + REDRAWS, costs)
+    cheapest = min(costs, key=lambda arm: (costs[arm], int(seen.priority[arm])))
+    return Search(cheapest, "rival", 1 + REDRAWS, costs)
+
+
+def thompson_choose(seen: Evidence, uniforms: Sequence[float]) -> list[int]:
+    factors = roots(seen)
+    return [thompson_step(seen, uniform, factors).arm for uniform in uniforms]
