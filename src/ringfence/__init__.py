@@ -20,28 +20,34 @@ if TYPE_CHECKING:
         RingfenceError,
     )
     from ringfence.core.hardness import ArmTheory, Hardness
+    from ringfence.core.oracle import Oracle
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
-    from ringfence.interfaces.wiring import compare, reproduce_paper, simulate
-    from ringfence.policies.policy import PhasePolicy
+    from ringfence.interfaces.wiring import compare, reproduce_paper, simulate, tournament
+    from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
-    from ringfence.reports.charts import paper_figure, save_chart
+    from ringfence.reports.charts import paper_figure, save_chart, tournament_figure
     from ringfence.reports.paper import Curve, PaperPoint, PaperReport, Statement
+    from ringfence.reports.tournament import Duel, Standing, Tournament
     from ringfence.simulation.instance import Instance
     from ringfence.simulation.results import ComparisonRow, SimulationResult
 
     __version__: str
 
 _HOMES = {
+    "AdaptivePolicy": "policies.policy",
     "ArmTheory": "core.hardness",
     "ComparisonRow": "simulation.results",
     "Curve": "reports.paper",
+    "Duel": "reports.tournament",
+    "Evidence": "policies.policy",
     "ExpressionError": "core.errors",
     "Hardness": "core.hardness",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
     "MissingExtraError": "core.errors",
     "NotBuiltError": "core.errors",
+    "Oracle": "core.oracle",
     "POLICIES": "policies.registry",
     "PaperPoint": "reports.paper",
     "PaperReport": "reports.paper",
@@ -50,7 +56,9 @@ _HOMES = {
     "Problem": "core.problem",
     "RingfenceError": "core.errors",
     "SimulationResult": "simulation.results",
+    "Standing": "reports.tournament",
     "Statement": "reports.paper",
+    "Tournament": "reports.tournament",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
     "paper_figure": "reports.charts",
@@ -58,19 +66,25 @@ _HOMES = {
     "save_chart": "reports.charts",
     "simulate": "interfaces.wiring",
     "successive_rejects_phases": "core.schedule",
+    "tournament": "interfaces.wiring",
+    "tournament_figure": "reports.charts",
 }
 
 __all__ = [
     "POLICIES",
+    "AdaptivePolicy",
     "ArmTheory",
     "ComparisonRow",
     "Curve",
+    "Duel",
+    "Evidence",
     "ExpressionError",
     "Hardness",
     "InputError",
     "Instance",
     "MissingExtraError",
     "NotBuiltError",
+    "Oracle",
     "PaperPoint",
     "PaperReport",
     "Phase",
@@ -78,7 +92,9 @@ __all__ = [
     "Problem",
     "RingfenceError",
     "SimulationResult",
+    "Standing",
     "Statement",
+    "Tournament",
     "compare",
     "find_policy",
     "paper_figure",
@@ -86,6 +102,8 @@ __all__ = [
     "save_chart",
     "simulate",
     "successive_rejects_phases",
+    "tournament",
+    "tournament_figure",
 ]
 
 

@@ -203,6 +203,10 @@ GAPS_KEYS = {
     "lower_bound_rate",
     "conjectured_rate",
     "upper_bound",
+    "oracle_rate",
+    "oracle_allocation",
+    "oracle_is_exact",
+    "policy_rates",
 }
 
 
@@ -225,6 +229,32 @@ def test_gaps_gives_a_document() -> None:
     assert theory["conjectured_rate"] == pytest.approx(1 / 2400)
     assert theory["lower_bound_rate"] is None
     assert theory["upper_bound"] is None
+
+
+def test_gaps_shows_what_an_oracle_would_do() -> None:
+    theory = document("gaps", "paper-1")
+    # All that matters is the first arm's own distance, 0.05: (1/2) 0.05^2 of all pulls.
+    assert theory["oracle_rate"] == pytest.approx(0.00125, rel=1e-3)
+    assert theory["oracle_allocation"]["one"] == pytest.approx(0.9998, abs=1e-4)
+    assert sum(theory["oracle_allocation"].values()) == pytest.approx(1.0)
+    assert theory["oracle_is_exact"] is True
+    rates = theory["policy_rates"]
+    # Three arms: two of them are left with 1/(2 logbar) = 3/8 of the pulls each; uniform has 1/3.
+    assert rates["constrained-sr"] == pytest.approx(0.00125 * 3 / 8, rel=1e-6)
+    assert rates["uniform"] == pytest.approx(0.00125 / 3, rel=1e-6)
+    text = shown("gaps", "paper-1")
+    assert "oracle, static" in text
+    assert "The oracle's shares of the pulls: one 0.9998" in text
+    assert "approximate" in shown("gaps", "examples/latency.toml")
+
+
+def test_gaps_without_an_oracle(tmp_path: Path) -> None:
+    """With two right answers there is no single rate; on the threshold there is none but zero."""
+    twins = document("gaps", write(tmp_path, [1.0, 0.5], [1.0, 0.4], name="twins"))
+    assert (twins["oracle_rate"], twins["oracle_allocation"]) == (None, None)
+    edge = document("gaps", write(tmp_path, [1.0, 1.0], [2.0, 0.5], name="edge"))
+    assert (edge["oracle_rate"], edge["oracle_allocation"]) == (0.0, None)
+    assert set(edge["policy_rates"].values()) == {0.0}
 
 
 def test_gaps_bounds_the_error_at_a_budget() -> None:
@@ -366,6 +396,27 @@ def test_compare_speaks_to_people() -> None:
     for policy in POLICIES:
         assert policy.name in text
     assert "/ constrained-sr" in text
+
+
+def test_compare_takes_families(tmp_path: Path) -> None:
+    figure = tmp_path / "board.svg"
+    arguments = (
+        "compare", "--family", "two-constraints", "--policies", "constrained-sr,top-two",
+        "--arms", "2,3", "--count", 2, "--errors", 10, "--most", 500,
+    )  # fmt: skip
+    found = document(*arguments)
+    assert (found["family"], found["target_error"], found["scales"]) == (
+        "two-constraints", 0.05, "known",
+    )  # fmt: skip
+    assert [(row["arms"], row["policy"], row["instances"]) for row in found["rows"]] == [
+        (2, "constrained-sr", 2), (2, "top-two", 2), (3, "constrained-sr", 2), (3, "top-two", 2),
+    ]  # fmt: skip
+    assert len(found["cells"]) == 8
+    for cell in found["cells"]:
+        assert cell["errors"] >= 10 or cell["replications"] == 500
+    text = shown(*arguments, "--figure", figure)
+    assert "error / constrained-sr" in text
+    assert figure.read_text(encoding="utf-8").count("top-two") >= 2
 
 
 def test_common_random_numbers() -> None:
@@ -548,6 +599,32 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "too few pulls to estimate noise": (
         ("simulate", "paper-3", "--budget", "7", "--scales", "estimated"),
         ("budget = 7", "4 arms", "constrained-sr needs at least 11"),
+    ),
+    "family and instance": (
+        ("compare", "paper-1", "--family", "uniform"),
+        ("INSTANCE cannot go with --family", "one or the other"),
+    ),
+    "family and budgets": (
+        ("compare", "--family", "uniform", "--budgets", "10"),
+        ("--budgets cannot go with --family",),
+    ),
+    "unknown family": (
+        ("compare", "--family", "unifrom"),
+        ("family = 'unifrom'", "must be one of", "Did you mean 'uniform'?"),
+    ),
+    "sizes that are no numbers": (
+        ("compare", "--family", "uniform", "--arms", "3,many"),
+        ("arms holds 'many'", "whole number"),
+    ),
+    "figure without family": (
+        (*COMPARE, "--figure", "x.png"),
+        ("--figure goes with --family",),
+    ),
+    "nothing to compare": (("compare",), ("INSTANCE is missing", "--family")),
+    "budgets missing": (("compare", "paper-1"), ("--budgets is missing",)),
+    "unwritable figure of a tournament": (
+        ("compare", "--family", "uniform", "--figure", "nowhere/x.png"),
+        ("figure = 'nowhere/x.png'", "cannot be written"),
     ),
     "no batch": (
         (*SIMULATE, "--batch", "0"),

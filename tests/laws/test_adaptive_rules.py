@@ -257,12 +257,13 @@ def test_a_batch_is_its_pulls_one_by_one(
 @lawful
 @given(seen=evidence(), batch=uniforms)
 def test_inputs_are_not_mutated(policy: AdaptivePolicy, seen: Evidence, batch: Floats) -> None:
-    before = [array.copy() for array in (*seen, batch)]
-    for array in (*seen, batch):
+    arrays: list[Any] = [*seen, batch]
+    before = [array.copy() for array in arrays]
+    for array in arrays:
         array.flags.writeable = False
     choices(policy, seen, batch)
     answers(policy, seen)
-    for array, copy in zip((*seen, batch), before, strict=True):
+    for array, copy in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(array, copy)
 
 

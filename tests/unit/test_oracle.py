@@ -53,13 +53,18 @@ def solved(truth: Truth) -> tuple[float, Floats]:
 def test_the_papers_instances(
     name: str, rate: float, allocation: list[float], uniform_rate: float
 ) -> None:
-    """The values of the survey of rivals, to the digits that it gives."""
+    """The values that prototypes gave, to a relative 1e-4 in the rate.
+
+    The best rate is a flat maximum: an allocation so close to it may be off by sqrt(1e-4) of a
+    share, 0.005 for two arms of one half.
+    """
     instance = Instance.load(name)
-    assert instance.oracle is not None
     found, weights = solved(instance.truth)
-    assert (found, weights.tolist()) == (instance.oracle.rate, instance.oracle.allocation.tolist())  # type: ignore[union-attr]
+    assert instance.oracle is not None
+    assert instance.oracle.rate == found
+    np.testing.assert_array_equal(instance.oracle.allocation, weights)
     assert found == pytest.approx(rate, rel=5e-4)
-    np.testing.assert_allclose(weights, allocation, atol=6e-4)
+    np.testing.assert_allclose(weights, allocation, atol=5e-3)
     arm_count = len(allocation)
     uniform = np.full(arm_count, 1.0 / arm_count)
     assert static_rate(instance.truth, uniform) == pytest.approx(uniform_rate, rel=4e-3)
@@ -80,7 +85,7 @@ def test_the_papers_instances_by_hand() -> None:
 
 
 def test_two_feasible_arms_by_hand() -> None:
-    """The pair alone matters: (1/2) 1^2/(s1^2/w1 + s2^2/w2), largest at w ~ s: 1/(2 (s1 + s2)^2)."""
+    """The pair alone matters: 1/(2 (s1^2/w1 + s2^2/w2)), largest at w ~ s: 1/(2 (s1 + s2)^2)."""
     noise = [np.diag([4.0, 1.0]), np.diag([9.0, 1.0])]
     rate, weights = solved(truth_of([[0, -9], [1, -9]], [0], noise))
     assert rate == pytest.approx(1 / 50, rel=1e-9)
@@ -140,7 +145,23 @@ def test_an_arm_without_pulls_has_no_rate() -> None:
     assert static_rate(truth, np.array([0.5, 0.5, 0.0, 0.0]), [1]) == 0.0
 
 
-# ------------------------------------------------------------------------- against another optimizer
+def test_what_is_known_exactly_needs_no_pulls() -> None:
+    unit, exact = np.eye(2), np.diag([1.0, 0.0])
+    rate, weights = solved(truth_of([[0, -0.5], [1, -9]], [0], unit))
+    # A deceiver whose violation is certain: as if it were not there.
+    found, shares = solved(truth_of([[0, -0.5], [1, -9], [-1, 2]], [0], [unit, unit, exact]))
+    assert found == pytest.approx(rate, rel=1e-9)
+    np.testing.assert_allclose(shares, [*weights, 0.0], atol=1e-9)
+    # A best arm that is certain in everything: the other one's objective, 1/2, is all there is.
+    found, shares = solved(truth_of([[0, -0.5], [1, -9]], [0], [np.zeros((2, 2)), unit]))
+    assert found == pytest.approx(0.5, rel=1e-9)
+    np.testing.assert_allclose(shares, [0.0, 1.0], atol=1e-9)
+    # Certainly on its threshold, it is certainly feasible; the pair's 1/(2 (2 + 2)) remains.
+    found, shares = solved(truth_of([[0, 0], [1, -9]], [0], [exact, unit]))
+    assert found == pytest.approx(1 / 8, rel=1e-9)
+
+
+# ------------------------------------------------------------------- against another optimizer
 
 
 def random_truths(seed: int, size: int) -> Iterator[Truth]:
@@ -163,10 +184,10 @@ def random_truths(seed: int, size: int) -> Iterator[Truth]:
         truth = truth_of(means, np.zeros(m), covariances, stream.uniform(0.5, 1.5, 1 + m))
         if truth.theory.feasible == (found % 2 == 0):
             continue
-        if all(arm.Delta is None or arm.Delta >= 0.05 for arm in truth.theory.arms):
-            if np.abs(means[truth.theory.optimal, 1:]).min() >= 0.05:
-                found += 1
-                yield truth
+        gaps = [arm.Delta for arm in truth.theory.arms if arm.Delta is not None]
+        if min(gaps) >= 0.05 and np.abs(means[truth.theory.optimal, 1:]).min() >= 0.05:
+            found += 1
+            yield truth
 
 
 def modes(truth: Truth, w: Floats) -> list[tuple[float, Floats]]:
@@ -243,7 +264,7 @@ def test_the_rate_is_that_of_another_optimizer() -> None:
 
 
 def test_the_papers_rates_are_those_of_another_optimizer() -> None:
-    for name in ("paper-1", "paper-3", "paper-4"):
+    for name in ("paper-1", "paper-2", "paper-3", "paper-4"):
         truth = Instance.load(name).truth
         lowest, highest = cutting_planes(truth)
         assert lowest * (1.0 - 1e-6) <= solved(truth)[0] <= highest * (1.0 + 1e-6)
@@ -260,9 +281,7 @@ def test_the_rate_of_any_allocation_is_its_least_cost() -> None:
         best = truth.theory.optimal
         other = int(stream.choice([i for i in range(len(w)) if i != best]))
         pair = sorted({best, other})
-        alone = truth_of(
-            truth.means[pair], truth.thresholds, truth.covariances[pair], truth.scales
-        )
+        alone = truth_of(truth.means[pair], truth.thresholds, truth.covariances[pair], truth.scales)
         least = min(cost for cost, _ in modes(alone, w[pair]))
         assert static_rate(truth, w, pair) == pytest.approx(least, rel=1e-9)
 
@@ -272,7 +291,7 @@ def test_the_order_and_the_units_do_not_matter() -> None:
     for truth in random_truths(5, 30):
         rate, weights = solved(truth)
         order = stream.permutation(len(truth.means))
-        units = 2.0 ** stream.integers(-5, 6, truth.means.shape[1])
+        units = np.exp2(stream.integers(-5, 6, truth.means.shape[1]))
         other = truth_of(
             truth.means[order] * units,
             truth.thresholds * units[1:],
@@ -294,7 +313,7 @@ def error_counts(truth: Truth, w: Floats, budget: float, size: int, seed: int) -
     """
     stream = np.random.default_rng(seed)
     arm_count, errors = len(w), 0
-    roots = np.array([np.linalg.cholesky(c / (budget * v)) for c, v in zip(truth.covariances, w, strict=True)])
+    roots = np.linalg.cholesky(truth.covariances / (budget * w)[:, None, None])
     for _ in range(0, size, 100_000):
         normals = stream.standard_normal((100_000, arm_count, 2))
         estimates = truth.means + np.einsum("kcd,rkd->rkc", roots, normals)
@@ -343,10 +362,10 @@ def test_errors_fall_at_the_oracles_rate(feasible: bool) -> None:
     for i, k in ((0, 1), (1, 2), (0, 2)):
         apart = budgets[k] - budgets[i]
         slope = (logs[i] - logs[k]) / apart
-        expected = (spans[i][1] - spans[k][1]) / apart
+        exact = (spans[i][1] - spans[k][1]) / apart
         tolerance = (math.log(ways) + spans[i][0] + spans[k][0]) / apart
-        assert abs(slope - expected) <= tolerance
-        # The prefactor alone: between 1/sqrt(4 pi T r) and that times 1 - 1/(2 T r).
-        assert abs(expected - rate) <= (
-            0.5 * math.log(budgets[k] / budgets[i]) - math.log(1.0 - 0.5 / (budgets[i] * rate))
-        ) / apart
+        assert abs(slope - exact) <= tolerance
+        # Phi(-sqrt(2 T r)) is exp(-T r)/sqrt(4 pi T r), times at least 1 - 1/(2 T r).
+        prefactor = 0.5 * math.log(budgets[k] / budgets[i]) / apart
+        prefactor -= math.log(1.0 - 0.5 / (budgets[i] * rate)) / apart
+        assert abs(slope - rate) <= prefactor + tolerance

@@ -144,7 +144,9 @@ def tournament_figure(result: Tournament) -> Any:
     data = tournament_rows(result)
     means = {s.policy: s.geometric_mean for s in result.standings if s.arms == sizes[-1]}
     order = sorted((name for name in means if name != first), key=lambda name: means[name])
-    x = alt.X("ratio:Q", scale=alt.Scale(type="log"), title=f"error / {first}'s error")
+    ratios = [row["ratio"] for row in data]
+    scale = alt.Scale(type="log", domain=[min(ratios), max(ratios)])
+    x = alt.X("ratio:Q", scale=scale, title=f"error / {first}'s error")
     y = alt.Y("policy:N", sort=order, title=None)
     panels = []
     for size in sizes:
@@ -160,7 +162,7 @@ def tournament_figure(result: Tournament) -> Any:
         spans = (
             alt.Chart(alt.Data(values=centres))
             .mark_rule(color=_COLOURS[1], strokeWidth=3)
-            .encode(x=alt.X("low:Q", scale=alt.Scale(type="log")), x2="high:Q", y=y)
+            .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
         )
         points = (
             alt.Chart(alt.Data(values=centres))

@@ -1,4 +1,4 @@
-"""What a tournament says: geometric means and worst ratios of errors to the first policy's. Pure."""
+"""What a tournament says: means and worst ratios of errors to the first policy's. Pure."""
 
 import math
 from collections.abc import Sequence

@@ -1,0 +1,88 @@
+"""Writes docs/tournament.md and its picture from the JSON of `ringfence compare --family`.
+
+    python docs/make_leaderboard.py out/board/*.json
+
+Files of the same family, target and noise are put together, whatever their sizes.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ringfence.reports.charts import save_chart, tournament_figure
+from ringfence.reports.tournament import Tournament, tournament_report
+from ringfence.simulation.cells import Cell
+from ringfence.simulation.families import find_family
+
+HERE = Path(__file__).parent
+CELL = ("instance", "arms", "policy", "budget", "batch", "errors", "replications")
+
+
+def read(paths: list[Path]) -> list[Tournament]:
+    """Return the tournaments, those of one kind put together."""
+    kinds: dict[tuple[Any, ...], list[Cell]] = {}
+    for path in paths:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        key = (found["family"], found["seed"], found["target_error"], found["scales"])
+        kinds.setdefault(key, []).extend(
+            Cell(**{name: cell[name] for name in CELL}) for cell in found["cells"]
+        )
+    return [
+        tournament_report(
+            sorted(cells, key=lambda cell: cell.arms),
+            family=family,
+            seed=seed,
+            target_error=target,
+            scales=scales,
+        )
+        for (family, seed, target, scales), cells in kinds.items()
+    ]
+
+
+def table(result: Tournament) -> str:
+    """Return a tournament as a heading, the command that made it, and a table."""
+    first = result.duels[0].base.policy
+    sizes = sorted({standing.arms for standing in result.standings})
+    names = list(dict.fromkeys(standing.policy for standing in result.standings))
+    by_key = {(standing.arms, standing.policy): standing for standing in result.standings}
+    last = sizes[-1]
+    names.sort(key=lambda name: by_key.get((last, name), by_key[sizes[0], name]).geometric_mean)
+    lines = [
+        f"## Family `{result.family}`, {result.scales} noise",
+        "",
+        find_family(result.family).summary.capitalize() + ".",
+        "",
+        "```sh",
+        f"ringfence compare --family {result.family} --scales {result.scales} --seed {result.seed}",
+        f"    --policies {','.join(dict.fromkeys(duel.cell.policy for duel in result.duels))}",
+        f"    --arms {','.join(map(str, sizes))} --count {by_key[sizes[0], first].instances}",
+        "```",
+        "",
+        "| policy | " + " | ".join(f"{size} arms | worst | harmed" for size in sizes) + " |",
+        "| --- |" + " --- | --- | --- |" * len(sizes),
+    ]
+    for name in names:
+        entries = []
+        for size in sizes:
+            row = by_key.get((size, name))
+            if row is None:
+                entries.append("- | - | -")
+            else:
+                mean = f"{row.geometric_mean:.3f} ({row.low:.3f} to {row.high:.3f})"
+                entries.append(f"{mean} | {row.worst:.2f} | {row.harmed} of {row.instances}")
+        lines.append(f"| `{name}` | " + " | ".join(entries) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write the page and the picture of the first tournament."""
+    tournaments = read([Path(name) for name in sys.argv[1:]])
+    opening = (HERE / "tournament-opening.md").read_text(encoding="utf-8")
+    page = [opening.rstrip(), *(table(result) for result in tournaments)]
+    (HERE / "tournament.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+    save_chart(tournament_figure(tournaments[0]), HERE / "images" / "tournament.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Tournaments: budgets that meet their target, cells that run long enough, means that add up."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ringfence as rf
+from ringfence.core.errors import InputError
+from ringfence.policies.registry import find_policy
+from ringfence.reports.charts import tournament_rows
+from ringfence.reports.tournament import Duel, tournament_report
+from ringfence.simulation.cells import Cell, budget_for, fight
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.families import find_family
+
+
+def cell(instance: str, policy: str, errors: int, replications: int = 1000, arms: int = 3) -> Cell:
+    return Cell(instance, arms, policy, 100, 1, errors, replications)
+
+
+# ------------------------------------------------------------------------------------ one cell
+
+
+@pytest.mark.parametrize("scales", ["known", "estimated"])
+def test_budgets_are_the_least_that_meet_the_target(scales: str) -> None:
+    instance, policy = find_family("uniform").draw(1, arm_count=4), find_policy("constrained-sr")
+    budget = budget_for(instance, policy, 0.1, seed=5, scales=scales)
+
+    def rate(pulls: int) -> float:
+        experiment = Experiment(instance, policy, pulls, scales=scales)
+        return float(experiment.run_chunk(9, 0, 100_000).wrong.mean())
+
+    # The search sees 10,000 replications: its own noise is 0.003, and the precision a percent.
+    assert rate(budget) < 0.1 + 6 * 0.003
+    assert rate(int(budget / 1.05)) > 0.1 - 6 * 0.003
+
+
+def test_a_target_that_is_met_at_once_gives_the_least_budget() -> None:
+    policy = find_policy("constrained-sr")
+    instance = rf.Instance.from_dict(
+        {
+            "objective": "minimize mean(x)",
+            "constraints": ["mean(y) <= 1.0"],
+            "metrics": ["x", "y"],
+            "noise": {"family": "gaussian", "covariance": [[1.0, 0.0], [0.0, 1.0]]},
+            "arms": {"good": {"mean": [0.0, -90.0]}, "bad": {"mean": [90.0, -90.0]}},
+        }
+    )
+    assert budget_for(instance, policy, 0.05, seed=0) == 3
+    # Noise is estimated from two pulls of each arm: n_1 = ceil((T - 2)/2) = 2 at T = 5.
+    assert budget_for(instance, policy, 0.05, seed=0, scales="estimated") == 5
+
+
+def test_a_hopeless_target_is_refused() -> None:
+    policy = find_policy("successive-rejects")  # ignores constraints, and so takes the deceiver
+    instance = rf.Instance.from_dict(
+        {
+            "objective": "minimize mean(x)",
+            "constraints": ["mean(y) <= 1.0"],
+            "metrics": ["x", "y"],
+            "noise": {"family": "gaussian", "covariance": [[1.0, 0.0], [0.0, 1.0]]},
+            "arms": {"right": {"mean": [5.0, 0.0]}, "deceiver": {"mean": [0.0, 9.0]}},
+        }
+    )
+    with pytest.raises(InputError, match=r"successive-rejects errs more than 0\.05"):
+        budget_for(instance, policy, 0.05, seed=0)
+
+
+def test_cells_run_until_they_have_seen_enough() -> None:
+    instance = find_family("uniform").draw(0, arm_count=3)
+
+    def at(budget: int) -> Cell:
+        policy = find_policy("top-two")
+        return fight(instance, policy, budget, seed=0, least_errors=30, most_replications=5000)
+
+    many = at(20)
+    assert many.errors >= 30
+    assert many.replications < 5000
+    few = at(4000)
+    assert few.replications == 5000
+    assert few.batch == 10
+    assert cell("a", "p", 0).error_rate == 0.5 / 1000
+
+
+# ------------------------------------------------------------------------------------ the report
+
+
+def test_means_intervals_and_harm() -> None:
+    cells = [
+        cell("one", "base", 400), cell("one", "good", 100), cell("one", "bad", 800),
+        cell("two", "base", 200), cell("two", "good", 200), cell("two", "bad", 210),
+    ]  # fmt: skip
+    result = tournament_report(cells, family="uniform", seed=0, target_error=0.05, scales="known")
+    base, good, bad = result.standings
+    assert (base.policy, good.policy, bad.policy) == ("base", "good", "bad")
+    assert base.geometric_mean == base.low == base.high == base.worst == 1.0
+    assert good.geometric_mean == pytest.approx(math.sqrt(0.25 * 1.0))
+    assert bad.geometric_mean == pytest.approx(math.sqrt(2.0 * 1.05))
+    assert (good.worst, good.worst_instance, good.harmed) == (1.0, "two", 0)
+    # 2.0 / exp(1.96 sqrt(1/800 + 1/400)) = 1.77 > 1.1, while 1.05 is chance.
+    assert (bad.worst, bad.harmed) == (2.0, 1)
+    assert bad.worst_low == pytest.approx(2.0 / math.exp(1.96 * math.sqrt(3 / 800)))
+    # Two instances have three different resamples: both ends are those of one instance alone.
+    assert (good.low, good.high) == pytest.approx((0.25, 1.0))
+
+
+def test_sizes_are_kept_apart_and_every_duel_is_drawn() -> None:
+    cells = [
+        cell(f"{arms}-{place}", policy, 50 + place, arms=arms)
+        for arms in (3, 8)
+        for place in range(5)
+        for policy in ("base", "other")
+    ]
+    result = tournament_report(cells, family="uniform", seed=0, target_error=0.05, scales="known")
+    assert [(row.arms, row.policy, row.instances) for row in result.standings] == [
+        (3, "base", 5), (3, "other", 5), (8, "base", 5), (8, "other", 5),
+    ]  # fmt: skip
+    rows = tournament_rows(result)
+    assert sum(row["kind"] == "instance" for row in rows) == 10
+    assert sum(row["kind"] == "mean" for row in rows) == 2
+    assert all(row["policy"] == "other" for row in rows)
+
+
+def test_intervals_of_a_ratio_cover_it() -> None:
+    """Two Poisson counts with means 100 and 250: the ratio 0.4 lies inside in 95% of draws."""
+    rng = np.random.default_rng(3)
+    inside = 0
+    for _ in range(2000):
+        here, there = (cell("a", p, int(rng.poisson(n))) for p, n in (("x", 100), ("y", 250)))
+        low, high = Duel(here, there).interval
+        inside += low <= 0.4 <= high
+    assert abs(inside / 2000 - 0.95) < 6 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_a_tournament_does_not_depend_on_threads() -> None:
+    def run(threads: int) -> dict[str, object]:
+        return rf.tournament(
+            "uniform",
+            arm_counts=3,
+            count=3,
+            policies=["constrained-sr", "top-two"],
+            least_errors=20,
+            most_replications=2000,
+            threads=threads,
+        ).to_dict()
+
+    assert run(1) == run(2)
+    assert [row["policy"] for row in run(2)["rows"]] == ["constrained-sr", "top-two"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"family": "uniformm"}, "family = 'uniformm' must be one of"),
+        ({"arm_counts": 1}, "arms = 1 must be at least 2"),
+        ({"count": 0}, "count = 0 must be at least 1"),
+        ({"target_error": 0.0}, "target_error = 0.0 must lie between 0 and 1"),
+        ({"target_error": 1.5}, "target_error = 1.5 must lie between 0 and 1"),
+        ({"policies": []}, "policies = \\[\\] must name at least one"),
+        ({"arm_counts": []}, "arm_counts = \\[\\] must name at least one"),
+        ({"least_errors": 0}, "least_errors = 0 must be at least 1"),
+        ({"most_replications": 0}, "most_replications = 0 must be at least 1"),
+        ({"scales": "guessed"}, "scales = 'guessed' must be one of"),
+    ],
+)
+def test_bad_tournaments_are_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rf.tournament(**({"count": 1, "arm_counts": 3} | given))  # type: ignore[arg-type]
