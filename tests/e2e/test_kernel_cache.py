@@ -22,6 +22,23 @@ def gap(estimates, best, arm, scales, thresholds):
 """
 
 
+# Another way to be wrong is never weighed: the best arm's own feasibility.
+ADAPTIVE_EDIT = """
+
+def failing_cost(estimates, covariances, arm, n, thresholds):
+    return NEVER
+"""
+KINDS = {
+    "phases": ((), "core/gaps.py", EDIT),
+    "phases, estimated noise": (("--scales", "estimated"), "core/gaps.py", EDIT),
+    "adaptive": (
+        ("--policy", "top-two", "--replications", "2000", "--batch", "10"),
+        "core/cost.py",
+        ADAPTIVE_EDIT,
+    ),
+}
+
+
 class Copy:
     """A copy of the sources, run in processes of its own."""
 
@@ -31,14 +48,14 @@ class Copy:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(home, self.sources / "ringfence", ignore=ignored)
 
-    def simulate(self, cache: Path) -> Any:
+    def simulate(self, cache: Path, *more: str) -> Any:
         """Return the document of a simulation with kernels kept in `cache`."""
         variables = {
             "PYTHONPATH": str(self.sources),
             "PYTHONDONTWRITEBYTECODE": "1",
             "RINGFENCE_CACHE_DIR": str(cache),
         }
-        done = process(sys.executable, "-c", COMMAND, *SIMULATE, environment=variables)
+        done = process(sys.executable, "-c", COMMAND, *SIMULATE, *more, environment=variables)
         assert done.code == 0, done.err
         return timeless(done.document)
 
@@ -59,20 +76,24 @@ def copied(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-def test_kernels_are_kept_and_edited_rules_take_effect(copied: Copy, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_are_kept_and_edited_rules_take_effect(
+    kind: str, copied: Copy, tmp_path: Path
+) -> None:
+    more, file, edit = KINDS[kind]
     cache = tmp_path / "cache"
-    first = copied.simulate(cache)
+    first = copied.simulate(cache, *more)
     compiled = kept(cache)
     assert [path.suffix for path in compiled].count(".nbc") >= 1
     assert [path.suffix for path in compiled].count(".nbi") >= 1
 
-    assert copied.simulate(cache) == first
+    assert copied.simulate(cache, *more) == first
     assert kept(cache) == compiled  # nothing was compiled again
 
-    copied.append("core/gaps.py", EDIT)
-    edited = copied.simulate(cache)
+    copied.append(file, edit)
+    edited = copied.simulate(cache, *more)
     assert edited["errors"] != first["errors"]
-    assert edited == copied.simulate(tmp_path / "fresh")
+    assert edited == copied.simulate(tmp_path / "fresh", *more)
     assert kept(cache).items() >= compiled.items()  # the old kernels are still there, unchanged
 
 

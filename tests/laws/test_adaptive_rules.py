@@ -105,6 +105,51 @@ def test_thompson_equals_the_transcription() -> None:
     assert seen["excused"] <= seen["pulls"] / 1000
 
 
+def by_hand(
+    estimates: object, variances: object, counts: list[int], *, threshold: float = 0.0
+) -> Evidence:
+    """Return a study of independent attributes, one constraint, the first listed first."""
+    values, noise = np.array(estimates, dtype=np.float64), np.array(variances, dtype=np.float64)
+    arm_count = len(counts)
+    return Evidence(
+        values, np.array(counts), np.zeros(arm_count, np.int64), np.ones(arm_count, np.bool_),
+        np.array([np.diag(row) for row in noise]), np.ones(2), np.array([threshold]),
+        np.arange(arm_count),
+    )  # fmt: skip
+
+
+def test_top_two_by_hand() -> None:
+    """The leader fails at n/2, the other beats it at 1/(2 (1/n + 1/n_b)), which is less."""
+    seen = by_hand([[0, -1], [1, -9]], [[1, 1], [1, 1]], [10, 30])
+    # Values: 5/2 + c ln 10 for failing; (30/8) 3/4 + c ln 30 for beating; c = ln(2)/3.
+    assert choices(top_two.POLICY, seen, np.array([0.9])) == [0]
+    # With 30 and 10 pulls: 15 3/4 + c ln 30, and (30/8)/2 + c ln 10; the leader's share is 1/4.
+    seen = by_hand([[0, -1], [1, -9]], [[1, 1], [1, 1]], [30, 10])
+    assert choices(top_two.POLICY, seen, np.array([0.24])) == [0]
+    assert choices(top_two.POLICY, seen, np.array([0.26])) == [1]
+
+
+def test_ocba_co_by_hand() -> None:
+    """Held back by the objective as much as by the constraint, an arm counts as by the former.
+
+    Then both have the weight 1/2: 2^2/(2 + 2) = 1 = 1^2/1 tells the arm apart either way,
+    w = 2/2^2, and the leader's is sqrt(2 w^2/2). By the constraint it would be 1, and the leader's
+    1/100.
+    """
+    noise = [[2, 1], [2, 1]]
+    assert choices(ocba_co.POLICY, by_hand([[0, -10], [2, 1]], noise, [5, 7]), np.zeros(4)) == [
+        0, 0, 0, 1,
+    ]  # fmt: skip
+    # A little farther off, the constraint decides: the leader has enough with one in a hundred.
+    assert choices(ocba_co.POLICY, by_hand([[0, -10], [2, 1.01]], noise, [5, 7]), np.zeros(4)) == [
+        1, 1, 1, 1,
+    ]  # fmt: skip
+    # On its threshold the leader needs all there is.
+    assert choices(ocba_co.POLICY, by_hand([[0, 0], [2, -1]], noise, [50, 7]), np.zeros(2)) == [
+        0, 0,
+    ]  # fmt: skip
+
+
 # ----------------------------------------------------------------------------------------- laws
 
 
@@ -227,7 +272,7 @@ def test_units_do_not_matter(
     Units are powers of two, so that nothing is rounded.
     """
     size = len(seen.scales)
-    units = 2.0 ** np.array(data.draw(st.lists(st.integers(-9, 9), min_size=size, max_size=size)))
+    units = 2.0 ** np.array(data.draw(st.lists(st.integers(-30, 30), min_size=size, max_size=size)))
     other = seen._replace(
         estimates=seen.estimates * units,
         covariances=seen.covariances * np.outer(units, units),
@@ -284,12 +329,16 @@ def with_dead_arms(
             yield seen, change(seen, dead), rng.random(MOST_BATCH)
 
 
-def filled(seen: Evidence, dead: Integers) -> Evidence:
-    """Return a study whose dead arms are the best there could be."""
-    estimates, covariances = seen.estimates.copy(), seen.covariances.copy()
-    estimates[dead] = -100.0
-    covariances[dead] = np.eye(estimates.shape[1])
-    return seen._replace(estimates=estimates, covariances=covariances)
+def filled(value: float) -> Callable[[Evidence, Integers], Evidence]:
+    """Return a change that gives dead arms the same value in everything, and unit noise."""
+
+    def change(seen: Evidence, dead: Integers) -> Evidence:
+        estimates, covariances = seen.estimates.copy(), seen.covariances.copy()
+        estimates[dead] = value
+        covariances[dead] = np.eye(estimates.shape[1])
+        return seen._replace(estimates=estimates, covariances=covariances)
+
+    return change
 
 
 def with_counts(count: int) -> Callable[[Evidence, Integers], Evidence]:
@@ -309,8 +358,9 @@ def check_inert(policy: AdaptivePolicy, change: Callable[[Evidence, Integers], E
 
 @every_policy
 def test_dead_arms_are_inert(policy: AdaptivePolicy) -> None:
-    """Filled with NaN or with what would be the best arm, a dead arm is neither seen nor named."""
-    check_inert(policy, filled)
+    """NaN, the best there could be, the worst, or in between: it is neither seen nor named."""
+    for value in (-100.0, 0.25, 100.0):
+        check_inert(policy, filled(value))
 
 
 def marked(**reasons: str) -> list[Any]:
@@ -340,7 +390,7 @@ def test_pulls_of_dead_arms_do_not_matter(policy: AdaptivePolicy) -> None:
 )
 def test_dead_arms_may_never_have_been_pulled(policy: AdaptivePolicy) -> None:
     def changed(seen: Evidence, dead: Integers) -> Evidence:
-        return filled(with_counts(0)(seen, dead), dead)
+        return filled(-100.0)(with_counts(0)(seen, dead), dead)
 
     for _, study, batch in with_dead_arms(policy, changed):
         choices(policy, study, batch)

@@ -15,7 +15,7 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales, no_moments
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import Answer, Choose, Evidence
-from ringfence.simulation.compilation import compile_kernel, standalone
+from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.kernels import Tally, shuffle
 
 
@@ -87,14 +87,13 @@ def adaptive_kernel(
     draw_block: Callable[..., None],
     draw_moments: Callable[..., None] | None,
 ) -> Callable[..., None]:
-    """Return the compiled kernel (rng, order_rng, arrays, design, work, tally) -> None.
+    """Return the compiled kernel (rng, order_rng, arrays, design, room, work, tally) -> None.
 
     With `draw_moments` the noise is estimated from the pulls.
     """
-    block, moments = standalone(draw_block), draw_moments and standalone(draw_moments)
-    drawing = [block] if moments is None else [block, moments]
+    drawing = [draw_block] if draw_moments is None else [draw_block, draw_moments]
     return compile_kernel(
-        make_kernel(choose, recommend, block, moments),
+        make_kernel(choose, recommend, draw_block, draw_moments),
         choose, recommend, shuffle, fill_pooled, fill_scales, fill_covariances,
         *drawing,
         allocates=False,

@@ -30,10 +30,16 @@ _registered: set[FunctionType] = set()
 
 
 def register(function: Callable[..., Any]) -> None:
-    """Let compiled code call a plain function, and whatever plain functions it calls."""
+    """Let compiled code call a plain function, and whatever plain functions it calls.
+
+    What draws random numbers keeps reference counts even in a kernel without them: some of
+    Numba's generators need them.
+    """
     for called in reachable(function):
         if called not in _registered:
-            register_jitable(forceinline=True)(called)
+            draws = "rng" in called.__code__.co_varnames[: called.__code__.co_argcount]
+            options = {"_nrt": True} if draws else {}
+            register_jitable(forceinline=True, **options)(called)
             _registered.add(called)
 
 
@@ -43,7 +49,6 @@ def reachable(function: Any, found: dict[FunctionType, None] | None = None) -> l
     What Numba knows by itself is not followed.
     """
     found = {} if found is None else found
-    function = getattr(function, "py_func", function)  # of a part that is compiled by itself
     if isinstance(function, FunctionType) and function not in found:
         if function.__module__.partition(".")[0] in _KNOWN_TO_NUMBA:
             return list(found)
@@ -63,8 +68,7 @@ def compile_kernel(
     """
     with _lock:
         for part in parts:
-            if isinstance(part, FunctionType):
-                register(part)
+            register(part)
         ours = all(part.__module__.startswith("ringfence.") for part in parts)
         folder = cache_folder(fingerprint(kernel)) if ours else None
         before = numba.config.CACHE_DIR
@@ -76,18 +80,6 @@ def compile_kernel(
             )(kernel)
         finally:
             numba.config.CACHE_DIR = before
-        return compiled
-
-
-def standalone(part: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a part compiled by itself, with reference counts, for a kernel that has none.
-
-    Some of Numba's generators of random numbers need them.
-    """
-    with _lock:
-        for called in reachable(part)[1:]:
-            register(called)
-        compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", _nrt=True)(part)
         return compiled
 
 

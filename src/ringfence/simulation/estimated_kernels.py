@@ -15,7 +15,7 @@ from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.noise import Moments, fill_pooled, fill_scales, no_moments
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import Reject
-from ringfence.simulation.compilation import compile_kernel, standalone
+from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.kernels import Design, Tally, never, shuffle
 
 
@@ -65,10 +65,9 @@ def estimated_kernel(
 
 @cache
 def _compiled(reject: Reject, draw_moments: Callable[..., None]) -> Callable[..., None]:
-    draw = standalone(draw_moments)
     return compile_kernel(
-        make_kernel(reject, draw),
-        reject, draw, apparent_best, margin, shuffle, is_early, fill_pooled, fill_scales,
+        make_kernel(reject, draw_moments),
+        reject, draw_moments, apparent_best, margin, shuffle, is_early, fill_pooled, fill_scales,
         allocates=False,
     )  # fmt: skip
 
