@@ -3,6 +3,7 @@
 import string
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -128,7 +129,6 @@ PLANNED = {
     "p95": "p95(risk) <= 1",
     "p5": "p5(risk) <= 1",
     "cvar": "cvar(risk, 0.9) <= 1",
-    "share": "share(risk > 3) <= 0.1",
 }
 
 
@@ -270,3 +270,52 @@ def points_at(error: ExpressionError, text: str, position: int) -> None:
     assert error.position == position
     assert error.text == text
     assert str(error) == f"{error.what}\n    {text}\n    {' ' * position}^"
+
+
+# --------------------------------------------------------------------------------------- shares
+
+SHARES = {
+    "share(x > 200)": Attribute("share", "x", ">", 200.0),
+    "share(x >= -1.5)": Attribute("share", "x", ">=", -1.5),
+    " share ( x<2e3 ) ": Attribute("share", "x", "<", 2000.0),
+    "share('time in s' <= .5)": Attribute("share", "time in s", "<=", 0.5),
+}
+
+
+@pytest.mark.parametrize("text", SHARES)
+def test_shares_are_read_and_written(text: str) -> None:
+    found = parse_constraint(f"{text} <= 0.05")
+    assert found == Constraint(SHARES[text], "<=", 0.05)
+    assert parse_constraint(str(found)) == found
+    assert parse_objective(f"maximize {text}").attribute == SHARES[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("share(x) <= 1", 7, "'>', '>=', '<' or '<=' and a number"),
+        ("share(x = 3) <= 1", 8, "expected '>', '>=', '<' or '<='"),
+        ("share(x == 3) <= 1", 8, "expected '>', '>=', '<' or '<='"),
+        ("share(x > ) <= 1", 10, "a number after '>'"),
+        ("share(x > y) <= 1", 10, "a number after '>'"),
+        ("share(x > 1e999) <= 1", 10, "must be finite"),
+        ("share(x > 1 <= 1", 12, "expected ')'"),
+        ("mean(x > 1) <= 1", 7, "expected ')'"),
+        ("shear(x > 1) <= 1", 0, "Did you mean 'share'?"),
+    ],
+)
+def test_a_bad_share_is_pointed_at(text: str, place: int, words: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse_constraint(text)
+    points_at(caught.value, text, place)
+    assert words in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [(">", [0, 0, 1]), (">=", [0, 1, 1]), ("<", [1, 0, 0]), ("<=", [1, 1, 0])],
+)
+def test_what_a_pull_contributes_to_a_share(bound: str, expected: list[int]) -> None:
+    share = Attribute("share", "x", bound, 2.0)
+    assert share.contributions(np.array([1.0, 2.0, 3.0])).tolist() == expected
+    assert Attribute("mean", "x").contributions(np.array([1.0, 2.0])).tolist() == [1.0, 2.0]

@@ -809,3 +809,31 @@ def test_paper_files_are_found_from_any_folder(
     shutil.copy(Path(__file__), tmp_path / "paper-1")  # a file of that name does not hide it
     monkeypatch.chdir(tmp_path)
     assert Instance.load("paper-1").arms == ("one", "two", "three")
+
+
+def test_a_share_of_a_table_is_the_mean_of_an_indicator(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(
+        "arm,ms\n" + "".join(f"a,{ms}\n" for ms in (100, 150, 200, 900))
+        + "".join(f"b,{ms}\n" for ms in (300, 301, 302, 303)),
+        encoding="utf-8",
+    )  # fmt: skip
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'objective = "minimize mean(ms)"\n'
+        'constraints = ["share(ms >= 200) <= 0.5", "share(ms < 150) >= 0.2"]\n'
+        '[noise]\nfamily = "table"\npath = "rows.csv"\narm = "arm"\n',
+        encoding="utf-8",
+    )
+    instance = Instance.load(file)
+    # On the threshold: two of a's four rows are 200 or more. Shares that must be large are turned.
+    assert_allclose(instance.means, [[337.5, 0.5, -0.25], [301.5, 1.0, 0.0]])
+    assert instance.hardness.feasible
+    assert [arm.kind for arm in instance.hardness.arms] == ["optimal", "deceiver"]
+
+
+def test_a_share_without_a_table_is_refused() -> None:
+    content = GOOD | {"constraints": ["share(risk > 2) <= 0.1"]}
+    with pytest.raises(
+        InputError, match=r"share\(risk > 2\) can be simulated from family = 'table'"
+    ):
+        Instance.from_dict(content)

@@ -2,7 +2,8 @@
 
     objective  := ("minimize" | "maximize") attribute
     constraint := attribute ("<=" | ">=") number
-    attribute  := statistic "(" metric ")"
+    attribute  := "mean" "(" metric ")"
+                | "share" "(" metric (">" | ">=" | "<" | "<=") number ")"
     metric     := a name, or any text in single or double quotes
 
 Touches its arguments only.
@@ -13,10 +14,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, NoReturn
 
+import numpy as np
+
+from ringfence.core.arrays import Floats
 from ringfence.core.errors import ExpressionError, nearest
 
-BUILT_STATISTICS = ("mean",)
-PLANNED_STATISTICS = ("variance", "std", "quantile", "cvar", "share")
+BUILT_STATISTICS = ("mean", "share")
+PLANNED_STATISTICS = ("variance", "std", "quantile", "cvar")
+_BOUNDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -33,16 +38,29 @@ _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A statistic of one metric, such as mean(latency_ms)."""
+    """A statistic of one metric, such as mean(latency_ms) or share(latency_ms > 200).
+
+    `bound` and `level` belong to a share: the share of pulls whose metric lies beyond the level.
+    """
 
     statistic: str
     metric: str
+    bound: str | None = None
+    level: float | None = None
 
     def __str__(self) -> str:
         metric = self.metric
         if not _PLAIN_NAME.fullmatch(metric):
             metric = f'"{metric}"' if "'" in metric else f"'{metric}'"
+        if self.bound is not None and self.level is not None:
+            metric = f"{metric} {self.bound} {shortest(self.level)}"
         return f"{self.statistic}({metric})"
+
+    def contributions(self, values: Floats) -> Floats:
+        """Return what each pull contributes: the attribute is the mean of these."""
+        if self.bound is None or self.level is None:
+            return values
+        return np.asarray(_BOUNDS[self.bound](values, self.level), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -151,18 +169,34 @@ class _Reader:
         statistic = self.take("name", "an attribute such as mean(metric)")
         name = statistic.text
         if name in PLANNED_STATISTICS or _PERCENTILE.match(name):
-            self.fail(f"{name!r} is not built yet: only mean(metric) is, so far", statistic)
+            self.fail(
+                f"{name!r} is not built yet: mean(metric) and share(metric > number) are", statistic
+            )
         if name not in BUILT_STATISTICS:
             hint = nearest(name, BUILT_STATISTICS)
-            self.fail(f"unknown attribute {name!r}: use mean(metric).{hint}", statistic)
+            self.fail(
+                f"unknown attribute {name!r}: use mean(metric) or share(metric > number).{hint}",
+                statistic,
+            )
         self.take("sign", f"'(' after {name!r}", exactly="(")
         kind = "quoted" if self.tokens[self.next].kind == "quoted" else "name"
         metric = self.take(kind, "a metric's name")
         text = metric.text[1:-1] if kind == "quoted" else metric.text
         if not text:
             self.fail("a metric's name cannot be empty", metric)
+        bound, level = self.bound_and_level() if name == "share" else (None, None)
         self.take("sign", "')'", exactly=")")
-        return Attribute(name, text)
+        return Attribute(name, text, bound, level)
+
+    def bound_and_level(self) -> tuple[str, float]:
+        wanted = "'>', '>=', '<' or '<=' and a number"
+        bound = self.take("sign", wanted)
+        if bound.text not in _BOUNDS:
+            self.fail(f"expected {wanted}, got {bound.text!r}", bound)
+        number = self.take("number", f"a number after {bound.text!r}")
+        if not math.isfinite(float(number.text)):
+            self.fail(f"the number must be finite, got {number.text}", number)
+        return bound.text, float(number.text)
 
     def end(self) -> None:
         token = self.tokens[self.next]

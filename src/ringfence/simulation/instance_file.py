@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import ExpressionError, InputError, nearest, one_of
+from ringfence.core.errors import ExpressionError, InputError, NotBuiltError, nearest, one_of
 from ringfence.core.problem import Problem
 from ringfence.simulation.draws import FAMILIES
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
@@ -110,6 +110,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
                 f"noise.{key} = {getattr(file.noise, key)!r} belongs to family = 'table'. "
                 "Remove it or change the family."
             )
+    _require_means(problem)
     metrics = _metrics(file, problem)
     families = _families(file.noise, metrics)
     if not file.arms:
@@ -134,6 +135,15 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
         _metrics(file, problem)
     columns = read_columns(folder / file.noise.path, [file.noise.arm, *problem.metrics])
     return table_instance(name, problem, columns, file.noise.arm)
+
+
+def _require_means(problem: Problem) -> None:
+    for attribute in problem.attributes:
+        if attribute.statistic != "mean":
+            raise NotBuiltError(
+                f"{attribute} can be simulated from family = 'table' only, so far. "
+                f"Use a table of pulls, or a metric of family 'bernoulli' with mean(metric)."
+            )
 
 
 def _metrics(file: _File, problem: Problem) -> list[str]:

@@ -63,7 +63,7 @@ def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> I
     metrics = {metric: _numbers(columns[metric], metric) for metric in problem.metrics}
     oriented = np.column_stack(
         [
-            sign * metrics[attribute.metric] + 0.0
+            sign * attribute.contributions(metrics[attribute.metric]) + 0.0
             for sign, attribute in zip(problem.signs, problem.attributes, strict=True)
         ]
     )
