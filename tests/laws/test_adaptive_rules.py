@@ -216,11 +216,6 @@ def has_copies(seen: Evidence) -> bool:
     return any(are_copies(seen, pulls, i, k) for i in arms for k in arms if i < k)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="likeliest_answer gives a tie between answers to the first arm listed, not to the "
-    "first in priority",
-)
 def test_equally_likely_answers_go_by_priority() -> None:
     """Arm 0 looks best by a hair; arms 1 and 2 are copies of each other and clearly likelier."""
     estimates = np.array([[0.016, -0.033], [-0.586, 0.038], [-0.586, 0.038]])
@@ -363,31 +358,12 @@ def test_dead_arms_are_inert(policy: AdaptivePolicy) -> None:
         check_inert(policy, filled(value))
 
 
-def marked(**reasons: str) -> list[Any]:
-    """Return every policy, those with a known defect marked."""
-    return [
-        pytest.param(
-            policy,
-            id=policy.name,
-            marks=[pytest.mark.xfail(strict=True, reason=reasons[policy.name])]
-            if policy.name in reasons
-            else [],
-        )
-        for policy in ADAPTIVE
-    ]
-
-
-@pytest.mark.parametrize(
-    "policy",
-    marked(**{"ocba-co": "the total that proportions are taken of includes dead arms' pulls"}),
-)
+@every_policy
 def test_pulls_of_dead_arms_do_not_matter(policy: AdaptivePolicy) -> None:
     check_inert(policy, with_counts(10**9))
 
 
-@pytest.mark.parametrize(
-    "policy", marked(thompson="fill_factors divides the covariance of a dead arm by its count")
-)
+@every_policy
 def test_dead_arms_may_never_have_been_pulled(policy: AdaptivePolicy) -> None:
     def changed(seen: Evidence, dead: Integers) -> Evidence:
         return filled(-100.0)(with_counts(0)(seen, dead), dead)

@@ -266,7 +266,7 @@ def _weights_against_feasible(seen: Evidence, leader: int) -> dict[int, Decimal]
         )
         lead = _estimate(seen, i, 0) - _estimate(seen, leader, 0)
         both = _variance(seen, i, 0) + _variance(seen, leader, 0)
-        if lead > 0 and standardised(lead, both) >= violation:
+        if lead >= 0 and standardised(lead, both) >= violation:
             optimality_dominated.add(i)
             weights[i] = 1 / standardised(lead, _variance(seen, i, 0))
         else:

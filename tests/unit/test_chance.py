@@ -183,7 +183,7 @@ def random_covariance(stream: np.random.Generator, size: int, rank: int) -> Floa
 def factors_of(covariances: Floats, counts: list[int]) -> Floats:
     """Return the factors, from room that is full of rubbish below and on the diagonal."""
     factors = np.tril(np.full(covariances.shape, np.nan))
-    fill_factors(factors, covariances, np.array(counts))
+    fill_factors(factors, covariances, np.array(counts), np.ones(len(counts), np.bool_))
     return factors
 
 
@@ -244,7 +244,7 @@ def test_draws_have_the_right_mean_and_covariance() -> None:
     covariances = np.array([random_covariance(stream, 3, 5) for _ in range(2)])
     counts = np.array([4, 25])
     factors, draw = np.zeros((2, 3, 3)), np.zeros((2, 3))
-    fill_factors(factors, covariances, counts)
+    fill_factors(factors, covariances, counts, np.ones(2, np.bool_))
     rows = []
     state = np.zeros(2)
     for uniform in stream.random(20_000):
@@ -279,7 +279,7 @@ def test_a_draw_by_hand() -> None:
 
 def test_what_is_known_exactly_is_drawn_exactly() -> None:
     factors, draw, state = np.zeros((1, 2, 2)), np.zeros((1, 2)), np.zeros(2)
-    fill_factors(factors, np.array([[[1.0, 0.0], [0.0, 0.0]]]), np.array([3]))
+    fill_factors(factors, np.array([[[1.0, 0.0], [0.0, 0.0]]]), np.array([3]), np.ones(1, np.bool_))
     spin(state, 0.2)
     for _ in range(100):
         fill_draw(draw, np.array([[1.0, 0.1]]), factors, np.ones(1, np.bool_), state)

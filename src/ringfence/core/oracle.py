@@ -47,12 +47,12 @@ class Truth:
     scales: Floats
     thresholds: Floats
 
-    def own_cost(self, arm: int, n: float, work: CostWork) -> float:
-        """Return the cost for an arm's feasibility to be other than it is.
+    def own_cost(self, n: float, work: CostWork) -> float:
+        """Return the cost for the best arm's feasibility to be other than it is.
 
-        Only the best arm's matters where it is feasible.
+        The others' does not matter: to come nearer than the best is never dearer than to pass.
         """
-        given = (self.means, self.covariances, arm, n, self.thresholds)
+        given = (self.means, self.covariances, self.theory.optimal, n, self.thresholds)
         return failing_cost(*given) if self.theory.feasible else passing_cost(*given, work)
 
     def pair_cost(self, arm: int, best_n: float, n: float, work: CostWork) -> tuple[float, float]:
@@ -70,15 +70,13 @@ def static_rate(truth: Truth, allocation: Floats, among: list[int] | None = None
     if len(truth.theory.optimal_arms) > 1 or best not in arms or allocation[best] <= 0.0:
         return 0.0
     work = cost_work(truth.means.shape[1])
-    costs = [truth.own_cost(best, allocation[best], work)]
+    costs = [truth.own_cost(allocation[best], work)]
     for arm in arms:
         if arm == best:
             continue
         if allocation[arm] <= 0.0:
             return 0.0
         costs.append(truth.pair_cost(arm, allocation[best], allocation[arm], work)[0])
-        if not truth.theory.feasible:
-            costs.append(truth.own_cost(arm, allocation[arm], work))
     return min(costs)
 
 
@@ -94,11 +92,9 @@ def oracle(truth: Truth) -> Oracle | None:
         return None
     work = cost_work(truth.means.shape[1])
     others = [arm for arm in range(arm_count) if arm != best]
-    highest = truth.own_cost(best, 1.0, work)
+    highest = truth.own_cost(1.0, work)
     for arm in others:
         highest = min(highest, truth.pair_cost(arm, 1.0, _LARGEST_WEIGHT, work)[0])
-        if not truth.theory.feasible and truth.own_cost(arm, 1.0, work) <= 0.0:
-            highest = 0.0
     if highest <= 0.0:
         return Oracle(0.0, None)
 
@@ -127,10 +123,6 @@ def _weigh(truth: Truth, level: float, weights: Floats, others: list[int], work:
     saved = 0.0
     for arm in others:
         weight, share = _least_weight(truth, arm, level, work)
-        if not truth.theory.feasible:
-            alone = level / truth.own_cost(arm, 1.0, work)
-            if alone > weight:
-                weight, share = alone, 0.0
         weights[arm] = weight
         if share > 0.0:
             saved += weight * share / max(1.0 - share, 1e-300)

@@ -13,13 +13,15 @@ from ringfence.core.gaps import apparent_best, margin
 CLEARLY = 1.6  # how much likelier an answer must be to be preferred to the apparent best
 
 
-def fill_factors(factors: Floats, covariances: Floats, counts: Integers) -> None:
-    """Put a square root of every arm's covariance / count into `factors` (Cholesky's).
+def fill_factors(factors: Floats, covariances: Floats, counts: Integers, alive: Mask) -> None:
+    """Put a square root of every living arm's covariance / count into `factors` (Cholesky's).
 
     A direction without variance gets a column of zeros.
     """
     width = covariances.shape[1]
     for i in range(counts.shape[0]):
+        if not alive[i]:
+            continue
         for c in range(width):
             for k in range(c + 1):
                 rest = covariances[i, c, k] / counts[i]
@@ -113,8 +115,9 @@ def likeliest_answer(
             as_nearest *= chance_below(lead, own_variance + variance)
         if i == best:
             apparent = as_feasible if looks_feasible else as_nearest
-        if max(as_feasible, as_nearest) > highest:
-            highest = max(as_feasible, as_nearest)
+        own = max(as_feasible, as_nearest)
+        if own > highest or (own == highest and priority[i] < priority[answer]):
+            highest = own
             answer, feasible = i, as_feasible >= as_nearest
     if highest <= CLEARLY * apparent:
         return best, looks_feasible

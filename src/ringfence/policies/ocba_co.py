@@ -49,9 +49,10 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
         weigh_against_infeasible(seen, best, weights)
     weight_sum, total = 0.0, 0.0
     for i in range(arm_count):
-        pulls[i] = seen.counts[i] + seen.in_flight[i]
-        total += pulls[i]
-        weight_sum += weights[i]
+        if seen.alive[i]:
+            pulls[i] = seen.counts[i] + seen.in_flight[i]
+            total += pulls[i]
+            weight_sum += weights[i]
     for k in range(chosen.shape[0]):
         total += 1.0
         farthest = -1
@@ -91,8 +92,7 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
                 violation = max(violation, standardised(excess, covariances[i, c, c]))
         lead = estimates[i, 0] - estimates[best, 0]
         variance = covariances[i, 0, 0]
-        apart = standardised(lead, variance + best_variance) if lead > 0.0 else 0.0
-        if lead > 0.0 and apart >= violation:
+        if lead >= 0.0 and standardised(lead, variance + best_variance) >= violation:
             weights[i] = 1.0 / standardised(lead, variance)
             if variance > 0.0:
                 squares += weights[i] * weights[i] / variance

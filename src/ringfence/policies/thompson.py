@@ -51,7 +51,7 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     """Choose a batch: for each pull a drawn answer, or with probability 1/2 a second one."""
     scales, thresholds, priority = seen.scales, seen.thresholds, seen.priority
     draw, state = work.draw, work.state
-    fill_factors(work.factors, seen.covariances, seen.counts)
+    fill_factors(work.factors, seen.covariances, seen.counts, seen.alive)
     for k in range(chosen.shape[0]):
         spin(state, uniforms[k])
         fill_draw(draw, seen.estimates, work.factors, seen.alive, state)

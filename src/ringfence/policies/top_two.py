@@ -119,15 +119,13 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
         cost, share = beating_cost(
             estimates, covariances, best, work.pulls[best], arm, n, thresholds, work.cost
         )
-    else:
+    elif arm == best:
         cost = passing_cost(estimates, covariances, arm, n, thresholds, work.cost)
-        if arm != best:
-            nearing, nearing_share = nearing_cost(
-                estimates, covariances, best, work.pulls[best], arm, n, seen.scales, thresholds,
-                work.cost,
-            )  # fmt: skip
-            if nearing < cost:
-                cost, share = nearing, nearing_share
+    else:  # to come nearer is never dearer than to pass
+        cost, share = nearing_cost(
+            estimates, covariances, best, work.pulls[best], arm, n, seen.scales, thresholds,
+            work.cost,
+        )  # fmt: skip
     if work.logged[arm] != n:
         work.logged[arm] = n
         work.logs[arm] = math.log(n)
