@@ -16,7 +16,7 @@ import pytest
 from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_phase_policy
 from tests.faults.planting import Edit, planted
-from tests.laws import checks
+from tests.laws import adaptive_checks, checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
 from tests.statistical import test_error_rates as rates
@@ -51,6 +51,27 @@ def rejections(name: str) -> Named:
         f"{RULES}::test_rejections",
         lambda rooms: checks.check_rejections(rooms[room].reject, name),
     )
+
+
+ADAPTIVE = "tests/laws/test_adaptive_rules.py"
+
+
+def batches_of(name: str, check: Callable[..., object]) -> Named:
+    def run(rooms: Rooms) -> None:
+        home = rooms[f"policies.{name.replace('-', '_')}"]
+        check(home.choose, home.make_work)
+
+    return Named(f"{ADAPTIVE}::test_{name.replace('-', '_')}_equals_the_transcription", run)
+
+
+def answers_of_top_two(rooms: Rooms) -> None:
+    home = rooms["policies.top_two"]
+    adaptive_checks.check_likeliest(home.answer, home.make_work)
+
+
+TOP_TWO = batches_of("top-two", adaptive_checks.check_top_two)
+OCBA = batches_of("ocba-co", adaptive_checks.check_ocba)
+THOMPSON = batches_of("thompson", adaptive_checks.check_thompson)
 
 
 def policy_in(rooms: Rooms, name: str) -> Any:
@@ -208,6 +229,8 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM = (
     "policies.uniform",
 )
 KERNEL, SLOW = "simulation.kernels", "simulation.reference"
+COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
+LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
 FAULTS = [
     # The gaps.
@@ -485,6 +508,67 @@ FAULTS = [
         "H1 sums gaps, not their squares", THE_THEORY,
         "return 1.0 / (value * value)", "return 1.0 / value",
         HARDNESS,
+    ),
+    # The costs, and the rules that weigh them.
+    fault(
+        "correlation ignored in the cost of beating", COST,
+        "inverse * covariances[arm, 0, 1]", "0.0 * covariances[arm, 0, 1]",
+        TOP_TWO,
+    ),
+    fault(
+        "the best arm's noise forgotten", COST,
+        "joint = inverse * covariances[arm, 0, 0] + best_variance",
+        "joint = inverse * covariances[arm, 0, 0]",
+        TOP_TWO,
+    ),
+    fault(
+        "costs of failing taken over the largest slack", COST,
+        "least = min(least, n * slack * slack / (2.0 * variance))",
+        "least = n * slack * slack / (2.0 * variance)",
+        TOP_TWO,
+    ),
+    fault(
+        "the best arm is pulled by the other's share", TOP,
+        "uniforms[k] < work.shares[arm]", "uniforms[k] >= work.shares[arm]",
+        TOP_TWO,
+    ),
+    fault(
+        "pulls in flight ignored", TOP,
+        "seen.counts[i] + seen.in_flight[i]", "float(seen.counts[i])",
+        TOP_TWO,
+    ),
+    fault(
+        "values are not renewed when the best arm was pulled", TOP,
+        "                work.current[i] = False", "                work.current[i] = True",
+        TOP_TWO,
+    ),
+    fault(
+        "an answer need not be clearly likelier", POSTERIOR,
+        "if highest <= CLEARLY * apparent:", "if highest <= apparent:",
+        LIKELIEST,
+    ),
+    fault(
+        "the likeliest answer ignores rivals' feasibility", POSTERIOR,
+        "as_feasible *= 1.0 - passing[k] * chance_below(lead, variance)",
+        "as_feasible *= 1.0 - chance_below(lead, variance)",
+        LIKELIEST,
+    ),
+    fault(
+        "proportions by the leader's objective alone", "policies.ocba_co",
+        "weights[best] = max(weights[best], 1.0 / standardised(slack, covariances[best, c, c]))",
+        "weights[best] = max(weights[best], 0.0)",
+        OCBA,
+    ),
+    fault(
+        "the second answer is the first", "policies.thompson",
+        "if arm != leader:\n                    break",
+        "if arm == leader:\n                    break",
+        THOMPSON,
+    ),
+    fault(
+        "draws without correlation", POSTERIOR,
+        "factors[i, c, k] = rest / root if root > 0.0 else 0.0", "factors[i, c, k] = 0.0",
+        THOMPSON,
     ),
     # The laws of noise.
     fault(
