@@ -30,7 +30,6 @@ def failing_cost(estimates, covariances, arm, n, thresholds):
 """
 KINDS = {
     "phases": ((), "core/gaps.py", EDIT),
-    "phases, estimated noise": (("--scales", "estimated"), "core/gaps.py", EDIT),
     "adaptive": (
         ("--policy", "top-two", "--replications", "2000", "--batch", "10"),
         "core/cost.py",

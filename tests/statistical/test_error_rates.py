@@ -7,7 +7,7 @@ fault and must fail there.
 
 import csv
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -174,8 +174,26 @@ def instance_named(name: str, tmp_path_factory: pytest.TempPathFactory) -> Insta
     return INSTANCES[name]()
 
 
-@every_policy
-@pytest.mark.parametrize("name", [*INSTANCES, "table"])
+def pairs(names: Sequence[str], adaptive: Mapping[str, Sequence[str]]) -> pytest.MarkDecorator:
+    """Pair every policy with instances; adaptive ones are slow in plain Python, and get fewer."""
+    return pytest.mark.parametrize(
+        ("policy", "name"),
+        [
+            pytest.param(policy, name, id=f"{name}-{policy.name}")
+            for policy in POLICIES
+            for name in (names if policy in PHASE_POLICIES else adaptive[policy.name])
+        ],
+    )
+
+
+@pairs(
+    [*INSTANCES, "table"],
+    {
+        "top-two": ["gaussian", "bernoulli", "table"],
+        "ocba-co": ["gaussian", "poisson"],
+        "thompson": ["gaussian"],
+    },
+)
 def test_compiled_engine_errs_as_often_as_the_reference(
     policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -189,8 +207,10 @@ def test_compiled_engine_errs_as_often_as_the_reference(
     assert 0.05 < rate < 0.95, f"an error rate of {rate} shows little"
 
 
-@every_policy
-@pytest.mark.parametrize("name", ["gaussian", "mixed", "table"])
+@pairs(
+    ["gaussian", "mixed", "table"],
+    {"top-two": ["gaussian", "mixed", "table"], "ocba-co": ["gaussian"], "thompson": []},
+)
 def test_engines_agree_on_estimated_noise(
     policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -472,7 +492,9 @@ def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
     """Catches an order of arms that is not drawn, or not uniformly; the control is planted."""
     experiment = Experiment(identical_arms(), policy, 20)  # no extra pulls
     check_fair(answers(Experiment.run_chunk, experiment, 60_000))
-    check_fair(answers(reference.run_chunk, experiment, 800))
+    check_fair(answers(reference.run_chunk, experiment, 100 if experiment.is_adaptive else 800))
+    if policy.name == "thompson":
+        return  # it decides by draws, which do not tie: the order of arms hardly matters to it
     with pytest.raises(AssertionError, match="frequencies"):
         check_fair(answers(Experiment.run_chunk, experiment, 60_000, shuffled=False))
 

@@ -15,7 +15,7 @@ from ringfence.core.errors import InputError, NotBuiltError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
-from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.policies.registry import QUICK_POLICIES, find_policy
 from ringfence.reports.paper import (
     BUDGETS,
     POLICY_NAMES,
@@ -97,7 +97,7 @@ def simulate(
 def compare(
     instances: AnyInstance | Sequence[AnyInstance],
     *,
-    policies: AnyPolicy | Sequence[AnyPolicy] = POLICIES,
+    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     budgets: int | Sequence[int],
     replications: int = 100_000,
     seed: int = 0,
@@ -142,7 +142,7 @@ def tournament(
     *,
     arm_counts: int | Sequence[int] = (3, 8, 20),
     count: int = 100,
-    policies: AnyPolicy | Sequence[AnyPolicy] = POLICIES,
+    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     target_error: float = 0.05,
     scales: str = "known",
     least_errors: int = 200,

@@ -8,7 +8,7 @@ import typer
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import (
-    POLICY_NAMES,
+    QUICK_NAMES,
     Batch,
     Json,
     Replications,
@@ -26,7 +26,7 @@ def compare(
     *,
     policies: Annotated[
         str, typer.Option("--policies", help="Names with commas between; the first is the base.")
-    ] = POLICY_NAMES,
+    ] = QUICK_NAMES,
     budgets: Annotated[
         str | None, typer.Option("--budgets", help="Budgets with commas between.")
     ] = None,

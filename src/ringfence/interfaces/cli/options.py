@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ringfence.policies.registry import POLICIES
+from ringfence.policies.registry import POLICIES, QUICK_POLICIES
 
 Batch = Annotated[
     int, typer.Option("--batch", help="How many pulls an adaptive policy decides at once.")
@@ -19,6 +19,7 @@ Replications = Annotated[
     int, typer.Option("--replications", help="How many replications to run for each point.")
 ]
 POLICY_NAMES = ",".join(policy.name for policy in POLICIES)
+QUICK_NAMES = ",".join(policy.name for policy in QUICK_POLICIES)
 Scales = Annotated[
     str,
     typer.Option(
