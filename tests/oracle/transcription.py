@@ -234,6 +234,28 @@ def successive_rejects_reject(
     return most_suboptimal(alive, estimates, scales, thresholds, priority)
 
 
+def scalarised_reject(
+    estimates: Table,
+    alive: set[int],
+    scales: Sequence[Number],
+    thresholds: Sequence[Number],
+    priority: Sequence[int],
+) -> int:
+    """Return the arm with the largest sum of scaled objective and scaled violations.
+
+    Ties: the largest margin, then the last in priority.
+    """
+
+    def badness(i: int) -> tuple[Number, Number, int]:
+        violations = [
+            a * (value - limit)
+            for a, value, limit in zip(scales[1:], estimates[i][1:], thresholds, strict=True)
+        ]
+        return scales[0] * estimates[i][0] + sum(violations), max(violations), priority[i]
+
+    return max(alive, key=badness)
+
+
 # --------------------------------------------------------------------------------------
 # How many pulls
 # --------------------------------------------------------------------------------------
@@ -302,6 +324,7 @@ SUCCESSIVE_REJECTS_RULES: dict[str, RejectRule] = {
     "constrained-sr": constrained_sr_reject,
     "infeasible-first": infeasible_first_reject,
     "successive-rejects": successive_rejects_reject,
+    "scalarised": scalarised_reject,
 }
 
 

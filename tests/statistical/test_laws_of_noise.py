@@ -425,13 +425,13 @@ FAULTS = [
         "a rounded normal for a Poisson block",
         poisson_law,
         ("float(rng.poisson(mean))",
-         "float(max(0.0, np.rint(mean + math.sqrt(mean) * rng.normal(0.0, 1.0))))"),
+         "float(max(0, math.floor(mean + 0.5 + math.sqrt(mean) * rng.normal(0.0, 1.0))))"),
         lambda law: check_poisson(block_sums(law, 0, 12, size=SIZE), COUNTS[0], 12),
     ),
     Fault(
         "the first arm's mean in Poisson pulls",
         poisson_law,
-        ("mean = self.metric_means[arm, q]", "mean = self.metric_means[0, q]"),
+        ("family, self.metric_means[arm, q])", "family, self.metric_means[0, q])"),
         lambda law: check_poisson(single_pulls(law, 1, size=SINGLE), COUNTS[1], 1),
     ),
     Fault(

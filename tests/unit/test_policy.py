@@ -71,7 +71,7 @@ def test_dropping_arms_takes_a_rule() -> None:
 def test_a_rule_that_drops_no_survivor_is_refused(arm: int, engine: str) -> None:
     """An arm twice, none, or one that does not exist: refused, not a number, not a hang."""
     policy = replace(SOUND, reject=always(arm))
-    with pytest.raises(rf.InputError, match="returned an arm that is not alive"):
+    with pytest.raises(rf.InputError, match="named an arm that is not alive"):
         rf.simulate("paper-3", policy, budget=100, replications=20, engine=engine)
 
 
@@ -90,7 +90,7 @@ def test_a_rule_that_cannot_be_compiled_is_refused_in_words() -> None:
 
 @pytest.mark.parametrize("policy", [len, 3, None])
 def test_what_is_no_policy_is_refused(policy: Any) -> None:
-    with pytest.raises(rf.InputError, match="must be a name or a PhasePolicy"):
+    with pytest.raises(rf.InputError, match="must be a name, a PhasePolicy or an AdaptivePolicy"):
         rf.simulate("paper-3", policy, budget=100, replications=10)
 
 
