@@ -16,7 +16,6 @@ from ringfence.core.posterior import margin_variance
 from ringfence.core.schedule import one_more_than_arms
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
-WARM_UP_SHARE = 0.3
 LEAST_GAP = 1e-12  # squared, in units of the noise: bounds the weight of an arm in a tie
 LARGEST_GAP = 1e100
 
@@ -35,7 +34,7 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
 
 def warm_up(arm_count: int, budget: int) -> int:
     """Return the pulls that each arm gets first: three tenths of an equal share."""
-    return max(1, int(WARM_UP_SHARE * budget) // arm_count)
+    return max(1, 3 * budget // (10 * arm_count))
 
 
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:

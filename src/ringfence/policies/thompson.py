@@ -15,12 +15,11 @@ from ringfence.core.chance import next_uniform, spin
 from ringfence.core.cost import CostWork, beating_cost, cost_work, nearing_cost
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.posterior import fill_draw, fill_factors
-from ringfence.core.schedule import one_more_than_arms
+from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 LEADER_SHARE = 0.5
 MOST_DRAWS = 10
-WARM_UP = 10
 
 
 class Work(NamedTuple):
@@ -40,11 +39,6 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         np.zeros(2),
         cost_work(attribute_count),
     )
-
-
-def warm_up(arm_count: int, budget: int) -> int:
-    """Return the pulls that each arm gets first: ten, or fewer where half the budget is less."""
-    return max(1, min(WARM_UP, budget // (2 * arm_count)))
 
 
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:
@@ -100,7 +94,7 @@ def cheapest_rival(seen: Evidence, leader: int, work: CostWork) -> int:
 POLICY = AdaptivePolicy(
     name="thompson",
     summary="pulls what a draw of the truth calls the answer, or a second such answer (BFAI-TS)",
-    warm_up=warm_up,
+    warm_up=ten_or_half_a_share,
     minimum_budget=one_more_than_arms,
     choose=choose,
     make_work=make_work,

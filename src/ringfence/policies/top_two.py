@@ -22,10 +22,9 @@ from ringfence.core.cost import (
 )
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.posterior import likeliest_answer
-from ringfence.core.schedule import one_more_than_arms
+from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
-WARM_UP = 10
 DOUBTED_PULLS = 10.0  # a cost is believed by half when it rests on so many pulls
 FULL_CAUTION = 3.0  # the log of the number of arms at which the log of the pulls counts in full
 
@@ -61,11 +60,6 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         logs=np.zeros(arm_count),
         cost=cost_work(attribute_count),
     )
-
-
-def warm_up(arm_count: int, budget: int) -> int:
-    """Return the pulls that each arm gets first: ten, or fewer where half the budget is less."""
-    return max(1, min(WARM_UP, budget // (2 * arm_count)))
 
 
 def answer(seen: Evidence, work: Work) -> tuple[int, bool]:
@@ -161,7 +155,7 @@ def most_doubtful(seen: Evidence, best: int, best_margin: float, work: Work) -> 
 POLICY = AdaptivePolicy(
     name="top-two",
     summary="pulls the best-looking arm or its most dangerous challenger, whichever is in doubt",
-    warm_up=warm_up,
+    warm_up=ten_or_half_a_share,
     minimum_budget=one_more_than_arms,
     choose=choose,
     make_work=make_work,
