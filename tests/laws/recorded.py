@@ -21,7 +21,8 @@ from ringfence.policies.policy import PhasePolicy
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import Tally, shuffle
-from ringfence.simulation.laws import GaussianLaw
+from ringfence.simulation import records
+from ringfence.simulation.laws import GaussianLaw, MeansLaw
 from tests.laws.checks import Recording, record
 from tests.oracle import transcription as paper
 
@@ -77,7 +78,7 @@ def add_recorded_pulls(
 
 
 @dataclass(frozen=True)
-class RecordedLaw:
+class RecordedLaw(MeansLaw):
     """A law that plays one recording, once in every lane; the reference engine has one lane."""
 
     means: Floats
@@ -89,7 +90,6 @@ class RecordedLaw:
     normals = 0
     draws_samples = True
     draw_block = staticmethod(draw_recorded_block)
-    draw_moments = staticmethod(add_recorded_pulls)
 
     @property
     def origin(self) -> Floats:
@@ -105,6 +105,11 @@ class RecordedLaw:
     def true_covariances(self) -> Floats:
         """As the scales say."""
         return self.known_covariances
+
+    @property
+    def recording(self) -> records.Recording:
+        """Sums and scatters of the arm's next samples."""
+        return records.moments_recording(add_recorded_pulls, self.means.shape[1])
 
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return the arm's next sample."""

@@ -66,7 +66,7 @@ def moments_of(law: Law, arm: int, blocks: list[int], size: int) -> tuple[Floats
     for place in range(size):
         moments, count = no_moments(len(law.means), width), 0
         for pulls in blocks:
-            law.draw_moments(
+            law.recording.add(
                 rng, law.arrays, arm, count, pulls, moments, np.zeros((width + 2, width))
             )
             count += pulls

@@ -223,7 +223,7 @@ def test_engines_agree_on_estimated_noise(
 
 
 ENGINE_FAULTS = {
-    "only the last pull counts": ("np.sum(pulls, axis=0) / len(pulls)", "pulls[-1]"),
+    "only the last pull counts": ("np.array(pulls), instance", "np.array(pulls[-1:]), instance"),
     "flag inverted": (
         "course.judge(tally, replication, answer, flag)",
         "course.judge(tally, replication, answer, not flag)",
@@ -246,10 +246,8 @@ ENGINE_FAULTS = {
     ),
 }
 NOISE_FAULTS = {
-    "noise taken about zero": (
-        "(len(x) - 1) * np.cov(np.array(x).T, ddof=1)", "np.array(x).T @ np.array(x)",
-    ),
-    "pulls in place of degrees of freedom": ("[len(pulls) - 1 for", "[4 * len(pulls) for"),
+    "noise of the first arm for all": ("scatters.sum(axis=0) / freedoms.sum()", "scatters[0]"),
+    "pulls in place of degrees of freedom": ("freedoms = counts - 1", "freedoms = 4 * counts"),
 }  # fmt: skip
 
 

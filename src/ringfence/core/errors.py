@@ -26,6 +26,17 @@ class ExpressionError(InputError):
         super().__init__(f"{what}\n    {text}\n    {' ' * position}^")
 
 
+class EstimateError(InputError):
+    """An attribute cannot be computed from an arm's pulls; nothing was lost."""
+
+    def __init__(self, attribute: object, arm: str | None, what: str, remedy: str) -> None:
+        """Keep the arm and the attribute beside the message."""
+        self.attribute = attribute
+        self.arm = arm
+        place = "" if arm is None else f" of arm {arm!r}"
+        super().__init__(f"{attribute}{place}: {what}. {remedy}")
+
+
 class NotBuiltError(InputError):
     """A part of the design that does not exist yet: refused, never silently ignored."""
 

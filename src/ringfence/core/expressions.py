@@ -2,8 +2,12 @@
 
     objective  := ("minimize" | "maximize") attribute
     constraint := attribute ("<=" | ">=") number
-    attribute  := "mean" "(" metric ")"
+    attribute  := ("mean" | "robust_mean" | "variance" | "std") "(" metric ")"
                 | "share" "(" metric (">" | ">=" | "<" | "<=") number ")"
+                | "quantile" "(" metric "," number ")"     quantile(x, 0.95), also p95(x)
+                | "cvar" "(" metric "," number ")"         cvar(x, 0.95): mean of the highest 5%
+                | "lower_cvar" "(" metric "," number ")"   lower_cvar(x, 0.05): of the lowest 5%
+                | name "(" metric ("," metric)* ")"        a function of the user's own
     metric     := a name, or any text in single or double quotes
 
 Touches its arguments only.
@@ -11,56 +15,128 @@ Touches its arguments only.
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, NoReturn
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-import numpy as np
+from ringfence.core import statistics
+from ringfence.core.errors import ExpressionError, InputError, nearest
 
-from ringfence.core.arrays import Floats
-from ringfence.core.errors import ExpressionError, nearest
-
-BUILT_STATISTICS = ("mean", "share")
-PLANNED_STATISTICS = ("variance", "std", "quantile", "cvar")
-_BOUNDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
+_SHARES = {
+    ">": statistics.SHARE_ABOVE,
+    ">=": statistics.SHARE_FROM,
+    "<": statistics.SHARE_BELOW,
+    "<=": statistics.SHARE_UP_TO,
+}
+_KINDS = {
+    "mean": statistics.MEAN,
+    "robust_mean": statistics.ROBUST_MEAN,
+    "variance": statistics.VARIANCE,
+    "std": statistics.STD,
+    "quantile": statistics.QUANTILE,
+    "cvar": statistics.CVAR,
+    "lower_cvar": statistics.LOWER_CVAR,
+}
+_WITH_LEVEL = {
+    "quantile": (0.0, 1.0, "between 0 and 1, such as 0.95"),
+    "cvar": (0.5, 1.0, "from 0.5 to below 1: cvar(x, 0.95) is the mean of the highest 5%"),
+    "lower_cvar": (0.0, 0.5, "above 0 up to 0.5: lower_cvar(x, 0.05) is the mean of the lowest 5%"),
+}
+STATISTICS = ("mean", "robust_mean", "variance", "std", "share", "quantile", "cvar", "lower_cvar")
+OWN = -1  # the kind of a user's own function
+_TAIL_PULLS = 5  # in the tail of every arm, before its noise can be judged
 
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w))
+      | (?P<percentile>p\d+(?:\.\d+)?(?=\s*\())
       | (?P<name>[^\W\d]\w*)
       | (?P<quoted>'[^']*'|"[^"]*")
       | (?P<sign><=|>=|==|<|>|=|[(),])
     )""",
     re.VERBOSE,
 )
-_PERCENTILE = re.compile(r"p\d{1,2}(\.\d+)?$")
+_PERCENTILE = re.compile(r"p\d+(?:\.\d+)?")
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
+class Own:
+    """A user's own attribute: a function of the sample, one array of pulls a metric.
+
+    `variance`, if given, is a function of the same arrays: the estimate's asymptotic variance of
+    one pull. Without it the noise is found by leaving pulls out, which suits smooth functions.
+    `least_pulls` is the smallest sample for which both are defined.
+    """
+
+    estimate: Callable[..., float]
+    variance: Callable[..., float] | None = None
+    least_pulls: int = 2
+
+
+Functions: TypeAlias = Mapping[str, Callable[..., Any] | Own]
+
+
+@dataclass(frozen=True)
 class Attribute:
-    """A statistic of one metric, such as mean(latency_ms) or share(latency_ms > 200).
+    """A statistic of one metric, such as mean(latency_ms), p95(latency_ms) or a user's own.
 
     `bound` and `level` belong to a share: the share of pulls whose metric lies beyond the level.
+    `level` is also the probability of a quantile and of a tail. `others` are the further metrics
+    of a user's own function.
     """
 
     statistic: str
     metric: str
     bound: str | None = None
     level: float | None = None
+    others: tuple[str, ...] = ()
+    own: Own | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        metric = self.metric
-        if not _PLAIN_NAME.fullmatch(metric):
-            metric = f'"{metric}"' if "'" in metric else f"'{metric}'"
-        if self.bound is not None and self.level is not None:
-            metric = f"{metric} {self.bound} {shortest(self.level)}"
-        return f"{self.statistic}({metric})"
+        metric = ", ".join(map(_quoted, self.metrics))
+        if self.level is None:
+            return f"{self.statistic}({metric})"
+        if self.bound is not None:
+            return f"{self.statistic}({metric} {self.bound} {shortest(self.level)})"
+        if self.statistic == "quantile":
+            percent = format((Decimal(repr(self.level)) * 100).normalize(), "f")
+            if _level(percent) == self.level:
+                return f"p{percent}({metric})"
+        return f"{self.statistic}({metric}, {shortest(self.level)})"
 
-    def contributions(self, values: Floats) -> Floats:
-        """Return what each pull contributes: the attribute is the mean of these."""
-        if self.bound is None or self.level is None:
-            return values
-        return np.asarray(_BOUNDS[self.bound](values, self.level), dtype=np.float64)
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that it is a statistic of."""
+        return (self.metric, *self.others)
+
+    @property
+    def kind(self) -> int:
+        """Its number in core's statistics, or OWN."""
+        if self.bound is not None:
+            return _SHARES[self.bound]
+        return OWN if self.own is not None else _KINDS[self.statistic]
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of what each pull contributes."""
+        return self.statistic in ("mean", "share") and self.own is None
+
+    @property
+    def least_pulls(self) -> int:
+        """The pulls without which it is undefined; of an own function also one to leave out."""
+        if self.own is not None:
+            return self.own.least_pulls + 1
+        return 1 if self.is_mean else 2
+
+    @property
+    def first_pulls(self) -> int:
+        """The pulls that tell something of its noise: more for tails."""
+        if self.level is None or self.bound is not None:
+            return self.least_pulls
+        return math.ceil(_TAIL_PULLS / min(_exact(self.level), 1 - _exact(self.level)))
 
 
 @dataclass(frozen=True)
@@ -92,9 +168,38 @@ def shortest(value: float) -> str:
     return brief if float(brief) == value else repr(value)
 
 
-def parse_objective(text: str) -> Objective:
+def complement(level: float) -> float:
+    """Return 1 - level as it would be written: 0.1 for 0.9, not the nearest float below it."""
+    return float(1 - _exact(level))
+
+
+def _exact(level: float) -> Fraction:
+    """Return the fraction that was meant: 1/20 for 0.05, 5/6 for 0.8333333333333334."""
+    near = Fraction(level).limit_denominator(10**6)
+    return near if float(near) == level else Fraction(repr(level))
+
+
+def _level(percent: str) -> float:
+    return float(Decimal(percent) / 100)
+
+
+def _quoted(metric: str) -> str:
+    if _PLAIN_NAME.fullmatch(metric):
+        return metric
+    return f'"{metric}"' if "'" in metric else f"'{metric}'"
+
+
+def parse_attribute(text: str, functions: Functions | None = None) -> Attribute:
+    """Read "p95(latency_ms)"; `functions` are the user's own, by name."""
+    reader = _Reader(text, functions)
+    attribute = reader.attribute()
+    reader.end()
+    return attribute
+
+
+def parse_objective(text: str, functions: Functions | None = None) -> Objective:
     """Read "minimize mean(loss)"."""
-    reader = _Reader(text)
+    reader = _Reader(text, functions)
     direction = reader.take("name", "'minimize' or 'maximize'")
     if direction.text not in ("minimize", "maximize"):
         hint = nearest(direction.text, ("minimize", "maximize"))
@@ -104,9 +209,9 @@ def parse_objective(text: str) -> Objective:
     return Objective("minimize" if direction.text == "minimize" else "maximize", attribute)
 
 
-def parse_constraint(text: str) -> Constraint:
+def parse_constraint(text: str, functions: Functions | None = None) -> Constraint:
     """Read "mean(risk) <= 1.0"."""
-    reader = _Reader(text)
+    reader = _Reader(text, functions)
     attribute = reader.attribute()
     relation = reader.take("sign", "'<=' or '>=' and a threshold")
     if relation.text in ("<", ">"):
@@ -133,8 +238,11 @@ class _Token(NamedTuple):
 class _Reader:
     """Reads one expression from left to right; every failure points at its character."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, functions: Functions | None = None) -> None:
         self.text = text
+        self.functions = dict(functions or {})
+        for name, function in self.functions.items():
+            _require_usable(name, function)
         self.tokens = self._split()
         self.next = 0
 
@@ -166,32 +274,65 @@ class _Reader:
         return token
 
     def attribute(self) -> Attribute:
+        if _PERCENTILE.fullmatch(self.tokens[self.next].text):
+            return self.percentile()
         statistic = self.take("name", "an attribute such as mean(metric)")
         name = statistic.text
-        if name in PLANNED_STATISTICS or _PERCENTILE.match(name):
+        if name not in STATISTICS and name not in self.functions:
+            known = (*STATISTICS, *self.functions)
             self.fail(
-                f"{name!r} is not built yet: mean(metric) and share(metric > number) are", statistic
-            )
-        if name not in BUILT_STATISTICS:
-            hint = nearest(name, BUILT_STATISTICS)
-            self.fail(
-                f"unknown attribute {name!r}: use mean(metric) or share(metric > number).{hint}",
+                f"unknown attribute {name!r}: use one of {', '.join(known)}, or a percentile "
+                f"such as p95.{nearest(name, known)}",
                 statistic,
             )
         self.take("sign", f"'(' after {name!r}", exactly="(")
+        metric, bound, level = self.metric(), None, None
+        others = []
+        if name == "share":
+            bound, level = self.bound_and_level()
+        elif name in _WITH_LEVEL:
+            level = self.level(name)
+        elif name in self.functions:
+            while self.tokens[self.next].text == ",":
+                self.next += 1
+                others.append(self.metric())
+        self.take("sign", "')'", exactly=")")
+        given = self.functions.get(name)
+        own = given if given is None or isinstance(given, Own) else Own(given)
+        return Attribute(name, metric, bound, level, tuple(others), own)
+
+    def percentile(self) -> Attribute:
+        token = self.take(self.tokens[self.next].kind, "a percentile")
+        level = _level(token.text[1:])
+        if not 0.0 < level < 1.0:
+            self.fail(f"{token.text!r} must lie between p0 and p100, such as p95", token)
+        self.take("sign", f"'(' after {token.text!r}", exactly="(")
+        metric = self.metric()
+        self.take("sign", "')'", exactly=")")
+        return Attribute("quantile", metric, None, level)
+
+    def metric(self) -> str:
         kind = "quoted" if self.tokens[self.next].kind == "quoted" else "name"
         metric = self.take(kind, "a metric's name")
         text = metric.text[1:-1] if kind == "quoted" else metric.text
         if not text:
             self.fail("a metric's name cannot be empty", metric)
-        bound, level = self.bound_and_level() if name == "share" else (None, None)
-        self.take("sign", "')'", exactly=")")
-        return Attribute(name, text, bound, level)
+        return text
+
+    def level(self, name: str) -> float:
+        low, high, rule = _WITH_LEVEL[name]
+        self.take("sign", f"',' and a level {rule}", exactly=",")
+        number = self.take("number", f"a level {rule}")
+        level = float(number.text)
+        inclusive = (name == "cvar" and level == low) or (name == "lower_cvar" and level == high)
+        if not (low < level < high or inclusive):
+            self.fail(f"the level of {name} must be {rule}, got {number.text}", number)
+        return level
 
     def bound_and_level(self) -> tuple[str, float]:
         wanted = "'>', '>=', '<' or '<=' and a number"
         bound = self.take("sign", wanted)
-        if bound.text not in _BOUNDS:
+        if bound.text not in _SHARES:
             self.fail(f"expected {wanted}, got {bound.text!r}", bound)
         number = self.take("number", f"a number after {bound.text!r}")
         if not math.isfinite(float(number.text)):
@@ -202,3 +343,18 @@ class _Reader:
         token = self.tokens[self.next]
         if token.kind != "end":
             self.fail(f"nothing may follow here, got {token.text!r}", token)
+
+
+def _require_usable(name: str, function: object) -> None:
+    """Refuse what is no function, or has a name that is taken or that no expression can hold."""
+    if not (callable(function) or isinstance(function, Own)):
+        raise InputError(
+            f"functions: {name!r} = {function!r} must be a function of arrays, or an Own. Mend it."
+        )
+    if name in STATISTICS or _PERCENTILE.fullmatch(str(name)):
+        raise InputError(f"functions: the name {name!r} is taken. Give your function another one.")
+    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
+        raise InputError(
+            f"functions: {name!r} cannot be a name in an expression. Use letters, digits and "
+            "underscores, a letter first."
+        )

@@ -14,10 +14,13 @@ from ringfence.core.errors import ExpressionError, InputError
 from ringfence.core.expressions import (
     Attribute,
     Constraint,
+    Functions,
     Objective,
+    complement,
     parse_constraint,
     parse_objective,
 )
+from ringfence.core.running import Recipe
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,17 @@ class Problem:
     constraints: tuple[Constraint, ...]
 
     @classmethod
-    def parse(cls, objective: str, constraints: str | Sequence[str]) -> "Problem":
-        """Read a problem from its expressions; an error names the one that cannot be read."""
+    def parse(
+        cls,
+        objective: str,
+        constraints: str | Sequence[str],
+        *,
+        functions: Functions | None = None,
+    ) -> "Problem":
+        """Read a problem from its expressions; an error names the one that cannot be read.
+
+        `functions` are attributes of the user's own, by the name that expressions call them.
+        """
         if isinstance(constraints, str):
             constraints = [constraints]
         if not constraints:
@@ -38,13 +50,13 @@ class Problem:
                 "Add one, such as 'mean(risk) <= 1.0'."
             )
         try:
-            parsed_objective = parse_objective(objective)
+            parsed_objective = parse_objective(objective, functions)
         except ExpressionError as error:
             raise _placed("objective", error) from None
         parsed = []
         for place, text in enumerate(constraints):
             try:
-                parsed.append(parse_constraint(text))
+                parsed.append(parse_constraint(text, functions))
             except ExpressionError as error:
                 raise _placed(f"constraints[{place}]", error) from None
         return cls(parsed_objective, tuple(parsed))
@@ -55,9 +67,42 @@ class Problem:
         return (self.objective.attribute, *(c.attribute for c in self.constraints))
 
     @property
+    def least_pulls(self) -> int:
+        """The pulls of an arm without which an attribute is undefined."""
+        return max(attribute.least_pulls for attribute in self.attributes)
+
+    @property
+    def first_pulls(self) -> int:
+        """The pulls of an arm that tell something of the noise of every attribute."""
+        return max(attribute.first_pulls for attribute in self.attributes)
+
+    @property
+    def recipe(self) -> Recipe:
+        """How the oriented attributes come from the metrics, as arrays."""
+        attributes, metrics = self.attributes, self.metrics
+        return Recipe(
+            kinds=np.array([attribute.kind for attribute in attributes]),
+            levels=np.array([attribute.level or 0.0 for attribute in attributes]),
+            metric_of=np.array([metrics.index(attribute.metric) for attribute in attributes]),
+            signs=self.signs,
+        )
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that the problem uses, each once, in order of first use."""
-        return tuple(dict.fromkeys(attribute.metric for attribute in self.attributes))
+        return tuple(
+            dict.fromkeys(metric for attribute in self.attributes for metric in attribute.metrics)
+        )
+
+    @property
+    def judged(self) -> "Problem":
+        """The problem as the rules see it: a limit on a quantile is a limit on a share.
+
+        "p95(x) <= 200" and "share(x > 200) <= 0.05" say the same of every sample, to the pull. But
+        the share's noise is known without a density, from the first pulls on, and its constant
+        is proven.
+        """
+        return Problem(self.objective, tuple(map(_as_share, self.constraints)))
 
     @property
     def signs(self) -> Floats:
@@ -72,6 +117,17 @@ class Problem:
         written = np.array([constraint.threshold for constraint in self.constraints])
         # Adding zero turns -0.0 into 0.0, so that JSON and tables never show a negative zero.
         return np.asarray(self.signs[1:] * written + 0.0, dtype=np.float64)
+
+
+def _as_share(constraint: Constraint) -> Constraint:
+    """Return a limit on a quantile as one on the share of pulls beyond it."""
+    attribute = constraint.attribute
+    if attribute.statistic != "quantile" or attribute.level is None:
+        return constraint
+    upper = constraint.relation == "<="
+    share = Attribute("share", attribute.metric, ">" if upper else "<", constraint.threshold)
+    allowed = complement(attribute.level) if upper else attribute.level
+    return Constraint(share, "<=", allowed)
 
 
 def _placed(key: str, error: ExpressionError) -> ExpressionError:

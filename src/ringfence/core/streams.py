@@ -9,11 +9,19 @@ from zlib import crc32
 
 from numpy.random import SFC64, Generator, SeedSequence
 
+from ringfence.core.arrays import Integers
 from ringfence.core.errors import InputError
 
-__all__ = ["Generator", "bootstrap_stream", "chunk_streams", "family_stream", "whole_seed"]
+__all__ = [
+    "Generator",
+    "bootstrap_stream",
+    "chunk_streams",
+    "family_stream",
+    "shuffled_places",
+    "whole_seed",
+]
 
-_PULLS, _ORDER, _FAMILY, _BOOTSTRAP = range(4)
+_PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS = range(5)
 
 
 def chunk_streams(
@@ -36,6 +44,11 @@ def family_stream(seed: int, family: str, arm_count: int, number: int) -> Genera
 def bootstrap_stream(seed: int) -> Generator:
     """Return the stream that draws resamples of instances."""
     return _stream(seed, _BOOTSTRAP)
+
+
+def shuffled_places(count: int) -> Integers:
+    """Return 0 to count - 1 in an order that depends on the count alone."""
+    return _stream(0, _GROUPS, count).permutation(count)
 
 
 def whole_seed(seed: int) -> int:

@@ -68,7 +68,6 @@ def simulate(
     at once. `engine="reference"` pulls one sample at a time in plain Python. `progress` is told
     of finished replications as they come.
     """
-    run = _engine(engine)
     _require_built("method", method, built="monte-carlo", planned="importance")
     replications, threads = _count("replications", replications), _threads(threads)
     seed = whole_seed(seed)
@@ -79,6 +78,7 @@ def simulate(
         scales=scales,
         batch=_count("batch", batch),
     )
+    run, engine = _engine(engine, experiment)
     slow = engine == "reference"
     run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
@@ -247,20 +247,22 @@ def _side_by_side(
     progress: Progress | None,
 ) -> list[ComparisonRow]:
     """Run all experiments on every chunk, so that their replications can be paired."""
+    run, engine = _engine("cpu", experiments[0])
 
     def work(chunk: int, size: int) -> list[Counts]:
-        tallies = [experiment.run_chunk(seed, chunk, size) for experiment in experiments]
+        tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
         return [Counts.of(tally, first=tallies[0]) for tally in tallies]
 
     for experiment in experiments:
-        experiment.run_chunk(seed, 0, 0)  # compiles, so that what is timed is replications
+        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
-    size = min(experiment.chunk_size for experiment in experiments)
+    slow = engine == "reference"
+    size = _SLOW_CHUNK if slow else min(experiment.chunk_size for experiment in experiments)
     chunks = run_chunks(work, chunk_sizes(replications, size), threads=threads, progress=progress)
     sums = reduce(lambda before, more: list(map(operator.add, before, more)), chunks)
     seconds = (time.perf_counter() - started) / len(experiments)
     results = [
-        SimulationResult.of(experiment, counts, seed=seed, engine="cpu", seconds=seconds)
+        SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
         for experiment, counts in zip(experiments, sums, strict=True)
     ]
     return [
@@ -282,13 +284,14 @@ def _policy(source: AnyPolicy) -> Policy:
     return source
 
 
-def _engine(name: str) -> RunChunk:
-    if name == "cpu":
-        return Experiment.run_chunk
-    if name == "reference":
+def _engine(name: str, experiment: Experiment) -> tuple[RunChunk, str]:
+    """Return the engine and its name; a user's own Python functions are not compiled."""
+    if name == "reference" or (name == "cpu" and experiment.instance.has_own):
         from ringfence.simulation.reference import run_chunk
 
-        return run_chunk
+        return run_chunk, "reference"
+    if name == "cpu":
+        return Experiment.run_chunk, name
     if name == "cuda":
         raise NotBuiltError("engine = 'cuda' is not built yet. Use 'cpu' or 'reference'.")
     raise one_of("engine", name, ("cpu", "reference"))

@@ -84,11 +84,15 @@ class AdaptivePolicy:
     make_work: Callable[[int, int], Any]
     answer: Answer = apparent_answer
 
-    def first_pulls(self, arm_count: int, budget: int, *, least: int = 1) -> int:
-        """Return the warm-up of each arm, at least `least`; a budget without room is refused."""
+    def first_pulls(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> int:
+        """Return the warm-up of each arm; a budget without room for `least` is refused.
+
+        It is raised to the `wanted` pulls, but not beyond half of the arm's share of the budget.
+        """
         needed = max(self.minimum_budget(arm_count), least * arm_count)
         budget = require_budget(self.name, arm_count, budget, needed)
-        return max(least, self.warm_up(arm_count, budget))
+        raised = min(wanted, budget // (2 * arm_count))
+        return max(least, raised, self.warm_up(arm_count, budget))
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def last_phase_rate(instance: Instance, policy: PhasePolicy) -> float:
         while alive.sum() > phase.keep and policy.reject is not None:
             counts = np.full(arm_count, total)
             out = policy.reject(
-                instance.means, counts, alive, instance.scales, instance.problem.thresholds, order
+                instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
             )
             alive[out] = False
     left = [int(arm) for arm in np.flatnonzero(alive)]

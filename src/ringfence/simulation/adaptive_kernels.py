@@ -1,8 +1,9 @@
 """The loop over replications of a policy that chooses its pulls batch by batch.
 
 One replication runs after the other: each has its own course. Under known noise a batch's pulls
-of one arm enter through their sum; under estimated noise through sum and scatter. The rules inside
-are the plain functions of core and policies. May touch core, policies and simulation's laws.
+of one arm enter through their sum; where the noise is estimated, or sums do not suffice, through a
+record of the pulls. The rules inside are the plain functions of core and policies. May touch core,
+policies and simulation's laws.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales, no_moments
+from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import Answer, Choose, Evidence
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.kernels import Tally, shuffle
+from ringfence.simulation.records import Recording
 
 
 class AdaptiveDesign(NamedTuple):
@@ -39,7 +41,8 @@ class AdaptiveDesign(NamedTuple):
 class Room(NamedTuple):
     """The arrays of one replication, used again by the next."""
 
-    moments: Moments
+    record: Any
+    sums: Floats
     pooled: Floats
     seen: Evidence
     priorities: Integers
@@ -52,7 +55,7 @@ class Room(NamedTuple):
     scratch: Floats
 
 
-def make_room(design: AdaptiveDesign, normals: int) -> Room:
+def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None) -> Room:
     """Return the arrays that the kernel writes in; the laws see a single lane."""
     arm_count, width = len(design.optimal), len(design.scales)
     seen = Evidence(
@@ -65,8 +68,10 @@ def make_room(design: AdaptiveDesign, normals: int) -> Room:
         thresholds=design.thresholds,
         priority=np.arange(arm_count),
     )
+    most = design.budget - (arm_count - 1) * design.warm_up
     return Room(
-        moments=no_moments(arm_count, width),
+        record=None if recording is None else recording.make(arm_count, most),
+        sums=np.zeros((arm_count, width)),
         pooled=np.zeros((width, width)),
         seen=seen,
         priorities=np.zeros((arm_count, 1), np.int64),
@@ -85,26 +90,52 @@ def adaptive_kernel(
     choose: Choose,
     recommend: Answer,
     draw_block: Callable[..., None],
-    draw_moments: Callable[..., None] | None,
 ) -> Callable[..., None]:
     """Return the compiled kernel (rng, order_rng, arrays, design, room, work, tally) -> None.
 
-    With `draw_moments` the noise is estimated from the pulls.
+    The noise is known, and sums of pulls suffice.
     """
-    drawing = [draw_block] if draw_moments is None else [draw_block, draw_moments]
     return compile_kernel(
-        make_kernel(choose, recommend, draw_block, draw_moments),
+        make_kernel(choose, recommend, draw_block, None, None, None, estimated=False),
+        choose, recommend, shuffle, draw_block,
+        allocates=False,
+    )  # fmt: skip
+
+
+@cache
+def recorded_kernel(
+    choose: Choose,
+    recommend: Answer,
+    forget: Callable[..., None],
+    add: Callable[..., None],
+    look: Callable[..., None],
+    *,
+    estimated: bool,
+) -> Callable[..., None]:
+    """Return the compiled kernel (rng, order_rng, arrays, design, room, work, tally) -> None.
+
+    Estimates come from a record of the pulls, and so does the noise where it is `estimated`.
+    """
+    return compile_kernel(
+        make_kernel(choose, recommend, None, forget, add, look, estimated=estimated),
         choose, recommend, shuffle, fill_pooled, fill_scales, fill_covariances,
-        *drawing,
+        forget, add, look,
         allocates=False,
     )  # fmt: skip
 
 
 def make_kernel(
-    choose: Choose, recommend: Answer, draw_block: Callable[..., None], draw_moments: Any
+    choose: Choose,
+    recommend: Answer,
+    draw_block: Any,
+    forget: Any,
+    add: Any,
+    look: Any,
+    *,
+    estimated: bool,
 ) -> Callable[..., None]:
     """Return the plain kernel."""
-    estimated = draw_moments is not None
+    recorded = look is not None
 
     def kernel(
         rng: Generator,
@@ -116,15 +147,15 @@ def make_kernel(
         tally: Tally,
     ) -> None:
         arm_count, width = design.optimal.shape[0], design.scales.shape[0]
-        moments, seen, fresh = room.moments, room.seen, room.fresh
-        sums = moments.sums
+        record, sums, seen, fresh = room.record, room.sums, room.seen, room.fresh
         estimates, counts, priority = seen.estimates, seen.counts, seen.priority
         noise, block = room.noise, room.block
 
         for replication in range(tally.wrong.shape[0]):
-            sums[:] = 0.0
-            moments.centres[:] = 0.0
-            moments.scatters[:] = 0.0
+            if recorded:
+                forget(record)
+            else:
+                sums[:] = 0.0
             counts[:] = 0
             if design.shuffled:
                 shuffle(order_rng, room.priorities, 0)
@@ -136,23 +167,23 @@ def make_kernel(
                 for i in range(arm_count):
                     if fresh[i] == 0:
                         continue
-                    if estimated:
-                        draw_moments(rng, arrays, i, counts[i], fresh[i], moments, room.scratch)
+                    if recorded:
+                        add(rng, arrays, i, counts[i], fresh[i], record, room.scratch)
+                        look(record, i, counts[i] + fresh[i], estimates)
                     else:
                         for d in range(noise.shape[0]):
                             noise[d, 0] = rng.standard_normal()
                         draw_block(rng, arrays, noise, room.everyone, i, fresh[i], block)
                         for c in range(width):
                             sums[i, c] += block[c, 0]
+                            estimates[i, c] = sums[i, c] / (counts[i] + fresh[i])
                     counts[i] += fresh[i]
                     left -= fresh[i]
-                    for c in range(width):
-                        estimates[i, c] = sums[i, c] / counts[i]
                     fresh[i] = 0
                 if estimated:
-                    fill_pooled(room.pooled, moments.scatters, counts)
+                    fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
-                    fill_covariances(seen.covariances, moments.scatters, counts, room.pooled)
+                    fill_covariances(seen.covariances, record.scatters, counts, room.pooled)
                 size = min(design.batch, left)
                 if size <= 0:
                     break

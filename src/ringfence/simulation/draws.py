@@ -165,6 +165,18 @@ def add_mixed_pulls(
         add_pull(moments, count + number, arm, pull)
 
 
+def draw_mixed_pull(rng: Generator, arrays: MixedArrays, arm: int, metrics: Floats) -> None:
+    """Put one draw of every metric, in the user's direction, into `metrics`."""
+    for q in range(metrics.shape[0]):
+        metrics[q] = arrays.means[arm, q]
+        if arrays.families[q] != GAUSSIAN:
+            metrics[q] = draw_single(rng, arrays.families[q], arrays.means[arm, q])
+    for d in range(arrays.factors.shape[2]):
+        normal = rng.standard_normal()
+        for q in range(metrics.shape[0]):
+            metrics[q] += arrays.factors[arm, q, d] * normal
+
+
 def draw_single(rng: Generator, family: int, mean: float) -> float:
     """Return one draw of a metric that is not gaussian."""
     if family == BERNOULLI:
@@ -201,6 +213,13 @@ def draw_table_block(
             row = rng.integers(start, stop)
             for c in range(block.shape[0]):
                 block[c, lane] += arrays.rows[row, c]
+
+
+def draw_table_pull(rng: Generator, arrays: TableArrays, arm: int, metrics: Floats) -> None:
+    """Put one row of the arm into `metrics`."""
+    row = rng.integers(arrays.starts[arm], arrays.starts[arm + 1])
+    for q in range(metrics.shape[0]):
+        metrics[q] = arrays.rows[row, q]
 
 
 def add_table_pulls(

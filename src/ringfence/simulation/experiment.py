@@ -18,7 +18,7 @@ from ringfence.core.errors import InputError, one_of
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_streams
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
-from ringfence.simulation import adaptive_kernels, estimated_kernels
+from ringfence.simulation import adaptive_kernels, recorded_kernels
 from ringfence.simulation.adaptive_kernels import AdaptiveDesign
 from ringfence.simulation.compilation import CompilationError
 from ringfence.simulation.instance import Instance
@@ -88,11 +88,14 @@ class Experiment:
         """Cut the budget into phases, or refuse it; an adaptive policy's is one phase."""
         if self.scales not in SCALES:
             raise one_of("scales", self.scales, SCALES)
-        least = 2 if self.estimated else 1
+        problem = self.instance.judged
+        least = max(problem.least_pulls, 2 if self.estimated else 1)
         arm_count = len(self.instance.arms)
         if isinstance(self.policy, AdaptivePolicy):
             phases: tuple[Phase, ...] = ()
-            first = self.policy.first_pulls(arm_count, self.budget, least=least)
+            first = self.policy.first_pulls(
+                arm_count, self.budget, least=least, wanted=problem.first_pulls
+            )
         else:
             phases = self.policy.phases(arm_count, self.budget, least=least)
             first = phases[0].pulls
@@ -104,6 +107,11 @@ class Experiment:
     def estimated(self) -> bool:
         """Whether the policy estimates the noise."""
         return self.scales == "estimated"
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether estimates come from a record of the pulls: their sums do not suffice."""
+        return self.estimated or self.instance.law.needs_pulls
 
     @property
     def is_adaptive(self) -> bool:
@@ -138,7 +146,7 @@ class Experiment:
         if self.is_adaptive:
             return max(1, _ADAPTIVE_WORK // (self.budget * (4 + arm_count)))
         work = arm_count**2 * (2 + law.normals) + self.budget * (
-            law.draws_samples or self.estimated
+            law.draws_samples or self.is_recorded
         )
         size: int = 2 ** (_CHUNK_WORK // work).bit_length()
         return max(self.lanes, min(_MOST_CHUNK, size))
@@ -175,7 +183,7 @@ class Experiment:
 
     @property
     def _thresholds(self) -> Floats:
-        return self.instance.problem.thresholds - self.instance.law.origin[1:]
+        return self.instance.judged.thresholds - self.instance.law.origin[1:]
 
     @property
     def _optimal(self) -> Mask:
@@ -208,13 +216,15 @@ class Experiment:
 
     def run_chunk(self, seed: int, chunk: int, replications: int) -> Tally:
         """Run the first `replications` of a chunk, compiled."""
+        if self.instance.has_own:
+            raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
         tally = self.empty_tally(replications)
         streams, policy = self.streams(seed, chunk), self.policy
         try:
             if isinstance(policy, AdaptivePolicy):
                 self._run_adaptive(policy, streams, tally)
-            elif self.estimated:
-                self._run_estimated(policy, streams, tally)
+            elif self.is_recorded:
+                self._run_recorded(policy, streams, tally)
             else:
                 self._run_lanes(policy, streams, tally)
         except CompilationError as error:
@@ -236,19 +246,27 @@ class Experiment:
         )
         kernel(*streams, law.arrays, self.design, tally)
 
-    def _run_estimated(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
+    def _run_recorded(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
         law = self.instance.law
-        kernel = estimated_kernels.estimated_kernel(policy.reject, law.draw_moments)
-        room = estimated_kernels.make_room(len(self.instance.arms), len(self.design.scales))
+        recording = law.recording
+        kernel = recorded_kernels.recorded_kernel(
+            policy.reject, recording, estimated=self.estimated
+        )
+        most = sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
+        room = recorded_kernels.make_room(self.design, recording, most)
         kernel(*streams, law.arrays, self.design, room, tally)
 
     def _run_adaptive(self, policy: AdaptivePolicy, streams: _Streams, tally: Tally) -> None:
         law, design = self.instance.law, self.adaptive_design
-        moments = law.draw_moments if self.estimated else None
-        kernel = adaptive_kernels.adaptive_kernel(
-            policy.choose, policy.answer, law.draw_block, moments
-        )
-        room = adaptive_kernels.make_room(design, law.normals)
+        recording = law.recording if self.is_recorded else None
+        if recording is None:
+            kernel = adaptive_kernels.adaptive_kernel(policy.choose, policy.answer, law.draw_block)
+        else:
+            kernel = adaptive_kernels.recorded_kernel(
+                policy.choose, policy.answer, recording.forget, recording.add, recording.look,
+                estimated=self.estimated,
+            )  # fmt: skip
+        room = adaptive_kernels.make_room(design, law.normals, recording)
         work = policy.make_work(len(self.instance.arms), len(design.scales))
         kernel(*streams, law.arrays, design, room, work, tally)
 

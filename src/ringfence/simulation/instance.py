@@ -14,6 +14,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
+from ringfence.core.expressions import Functions
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
 from ringfence.core.oracle import Oracle, Truth, oracle
 from ringfence.core.problem import Problem
@@ -58,13 +59,27 @@ class Instance:
         objective: str,
         constraints: Sequence[str],
         name: str = "table",
+        functions: Functions | None = None,
     ) -> "Instance":
-        """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull."""
+        """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
+
+        `functions` are attributes of the user's own, by the name that expressions call them.
+        """
         from ringfence.simulation.tables import columns_of_frame, table_instance
 
-        problem = Problem.parse(objective, constraints)
+        problem = Problem.parse(objective, constraints, functions=functions)
         columns = columns_of_frame(frame, [arm, *problem.metrics])
         return table_instance(name, problem, columns, arm)
+
+    @cached_property
+    def judged(self) -> Problem:
+        """The problem as the rules see it: limits on quantiles are limits on shares."""
+        return self.problem.judged
+
+    @property
+    def has_own(self) -> bool:
+        """Whether an attribute is a function of the user's own."""
+        return any(attribute.own is not None for attribute in self.problem.attributes)
 
     @property
     def means(self) -> Floats:
@@ -79,7 +94,7 @@ class Instance:
     @cached_property
     def hardness(self) -> Hardness:
         """The theory of the instance."""
-        return hardness(self.means, self.scales, self.problem.thresholds)
+        return hardness(self.means, self.scales, self.judged.thresholds)
 
     @property
     def truth(self) -> Truth:
@@ -89,7 +104,7 @@ class Instance:
             self.means,
             self.law.true_covariances,
             self.scales,
-            self.problem.thresholds,
+            self.judged.thresholds,
         )
 
     @cached_property

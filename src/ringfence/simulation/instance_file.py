@@ -3,6 +3,7 @@
 May touch core and the files that were named.
 """
 
+import importlib
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,12 +13,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import ExpressionError, InputError, NotBuiltError, nearest, one_of
+from ringfence.core.errors import ExpressionError, InputError, nearest, one_of
+from ringfence.core.expressions import Own
 from ringfence.core.problem import Problem
-from ringfence.simulation.draws import FAMILIES
+from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
-from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw
+from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
 from ringfence.simulation.tables import read_columns, table_instance
+from ringfence.simulation.truths import true_attributes
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)
 
@@ -41,6 +44,7 @@ class _File(BaseModel):
     objective: str
     constraints: list[str]
     metrics: list[str] | None = None
+    functions: dict[str, str] | None = None
     noise: _Noise
     arms: dict[str, _Arm] | None = None
 
@@ -101,7 +105,8 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         file = _File.model_validate(dict(content))
     except ValidationError as error:
         raise _in_words(error) from None
-    problem = Problem.parse(file.objective, file.constraints)
+    functions = {key: _function(key, text) for key, text in (file.functions or {}).items()}
+    problem = Problem.parse(file.objective, file.constraints, functions=functions)
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):
@@ -110,14 +115,14 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
                 f"noise.{key} = {getattr(file.noise, key)!r} belongs to family = 'table'. "
                 "Remove it or change the family."
             )
-    _require_means(problem)
+    _require_closed_forms(problem)
     metrics = _metrics(file, problem)
     families = _families(file.noise, metrics)
     if not file.arms:
         raise InputError("arms must hold at least one arm. Add one under [arms].")
     means = np.array([_mean(arm, label, metrics, families) for label, arm in file.arms.items()])
     covariances = _covariances(file, metrics, families)
-    law = _law(problem, metrics, families, means, covariances)
+    law = _law(problem.judged, metrics, families, means, covariances)
     return require_sound(Instance(name, problem, tuple(file.arms), law))
 
 
@@ -137,12 +142,27 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
     return table_instance(name, problem, columns, file.noise.arm)
 
 
-def _require_means(problem: Problem) -> None:
+def _function(name: str, text: str) -> Any:
+    """Return the user's own attribute that "package.module:function" names."""
+    key = f"functions.{name} = {text!r}"
+    module, colon, attribute = text.partition(":")
+    if not (module and colon and attribute):
+        raise InputError(f"{key} must read 'package.module:function'. Mend it.")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{key} cannot be loaded: {error}. Mend it or install it.") from None
+    if not (callable(found) or isinstance(found, Own)):
+        raise InputError(f"{key} must be a function of arrays, or an Own. Mend it.")
+    return found
+
+
+def _require_closed_forms(problem: Problem) -> None:
     for attribute in problem.attributes:
-        if attribute.statistic != "mean":
-            raise NotBuiltError(
-                f"{attribute} can be simulated from family = 'table' only, so far. "
-                f"Use a table of pulls, or a metric of family 'bernoulli' with mean(metric)."
+        if attribute.own is not None:
+            raise InputError(
+                f"{attribute} is a function of your own: its truth is known for family = 'table' "
+                "only. Use a table of pulls."
             )
 
 
@@ -269,6 +289,12 @@ def _law(
     rows = [place for place, kind in enumerate(kinds) if kind == "gaussian"]
     for arm, part in enumerate(parts):
         factors[arm, rows, :] = np.linalg.cholesky(part)
+    kind_numbers = np.array([FAMILIES.index(kind) for kind in kinds])
+    metric_means = np.ascontiguousarray(means[:, columns])
+    if not all(attribute.statistic == "mean" for attribute in problem.attributes):
+        return _sampled_law(
+            problem, MixedArrays(kind_numbers, metric_means, factors, metric_of, problem.signs)
+        )
     if rows == list(range(len(used))):
         signs = problem.signs
         oriented = [part[np.ix_(metric_of, metric_of)] * np.outer(signs, signs) for part in parts]
@@ -278,11 +304,32 @@ def _law(
             factors=np.ascontiguousarray(factors[:, metric_of, :] * signs[:, None]),
         )
     return MixedLaw(
-        families=np.array([FAMILIES.index(kind) for kind in kinds]),
-        metric_means=np.ascontiguousarray(means[:, columns]),
+        families=kind_numbers,
+        metric_means=metric_means,
         factors=factors,
         metric_of=metric_of,
         signs=problem.signs,
+    )
+
+
+def _sampled_law(problem: Problem, arrays: MixedArrays) -> SampledLaw:
+    """Return the law of attributes that are measured on a record of pulls."""
+    recipe = problem.recipe
+    truths = [
+        true_attributes(recipe, arrays.families, *of)
+        for of in zip(arrays.means, arrays.factors, strict=True)
+    ]
+    lattice = np.isin(arrays.families, [FAMILIES.index(name) for name in ("bernoulli", "poisson")])
+    shares = any(attribute.statistic == "share" for attribute in problem.attributes)
+    return SampledLaw(
+        arrays=arrays,
+        draw_pull=draw_mixed_pull,
+        metrics=problem.metrics,
+        attributes=problem.attributes,
+        recipe=recipe,
+        means=np.array([values for values, _ in truths]),
+        true_covariances=np.array([covariance for _, covariance in truths]),
+        has_ties=bool(lattice.any()) or shares,
     )
 
 

@@ -14,6 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.expressions import Attribute
+from ringfence.core.measurement import measure_sample
+from ringfence.core.running import Recipe, can_run
 from ringfence.core.streams import Generator
 from ringfence.simulation.draws import (
     BERNOULLI,
@@ -30,6 +33,12 @@ from ringfence.simulation.draws import (
     draw_mixed_block,
     draw_single,
     draw_table_block,
+)
+from ringfence.simulation.records import (
+    Recording,
+    moments_recording,
+    running_recording,
+    sample_recording,
 )
 
 
@@ -92,19 +101,39 @@ class Law(Protocol):
         """
 
     @property
-    def draw_moments(self) -> Any:
-        """The plain function (rng, arrays, arm, count, pulls, moments, scratch) for compiled code.
+    def needs_pulls(self) -> bool:
+        """Whether estimates come from a record of the pulls, because sums do not suffice."""
 
-        It adds `pulls` pulls to an arm that had `count` before, with their scatter. `scratch` has
-        two rows of attributes and then a square of them.
+    @property
+    def recording(self) -> Recording:
+        """How a replication remembers pulls, where their sums do not suffice.
+
+        The `scratch` handed to it has two rows of attributes and then a square of them.
         """
 
+    def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
+        """Return the oriented attributes of an arm's pulls, and their influences' scatter."""
+
     def pull(self, rng: Generator, arm: int) -> Floats:
-        """Return the attributes of one pull, less the origin."""
+        """Return what `measure` takes of one pull: its attributes, less the origin."""
+
+
+class MeansLaw:
+    """What laws have in common whose attributes are means of what each pull contributes."""
+
+    needs_pulls = False
+
+    def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
+        """Return means and scatter, exactly zero for what does not vary."""
+        count = len(pulls)
+        deviations = pulls - pulls.mean(axis=0)
+        varies = np.ptp(pulls, axis=0) > 0.0
+        scatter = np.where(np.outer(varies, varies), deviations.T @ deviations, 0.0)
+        return np.asarray(pulls.sum(axis=0) / count, dtype=np.float64), scatter
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianLaw:
+class GaussianLaw(MeansLaw):
     """Jointly Gaussian attributes; `factors[arm]` times its transpose is `covariance[arm]`."""
 
     means: Floats
@@ -113,7 +142,6 @@ class GaussianLaw:
     has_ties = False
     draws_samples = False
     draw_block = staticmethod(draw_gaussian_block)
-    draw_moments = staticmethod(add_gaussian_pulls)
 
     @property
     def origin(self) -> Floats:
@@ -152,6 +180,11 @@ class GaussianLaw:
         """Means and factors."""
         return GaussianArrays(self.means, self.factors)
 
+    @property
+    def recording(self) -> Recording:
+        """Block by block: a sum and a Wishart draw."""
+        return moments_recording(add_gaussian_pulls, self.means.shape[1])
+
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return mean + factor z."""
         normals = rng.standard_normal(self.factors.shape[2])
@@ -163,7 +196,7 @@ class GaussianLaw:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedLaw:
+class MixedLaw(MeansLaw):
     """Independent metrics of different families; the gaussian ones may be correlated.
 
     `metric_means` [arm, metric] and `factors` [arm, metric, normal] are in the user's direction;
@@ -178,7 +211,6 @@ class MixedLaw:
     covariances = None
     draws_samples = False
     draw_block = staticmethod(draw_mixed_block)
-    draw_moments = staticmethod(add_mixed_pulls)
 
     @property
     def means(self) -> Floats:
@@ -240,6 +272,11 @@ class MixedLaw:
             self.families, self.metric_means, self.factors, self.metric_of, self.signs
         )
 
+    @property
+    def recording(self) -> Recording:
+        """Pull by pull."""
+        return moments_recording(add_mixed_pulls, len(self.metric_of))
+
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return one draw of every metric, oriented."""
         normals = rng.standard_normal(self.factors.shape[2])
@@ -265,7 +302,7 @@ class MixedLaw:
 
 
 @dataclass(frozen=True, eq=False)
-class TableLaw:
+class TableLaw(MeansLaw):
     """Rows of logged data as the truth: a pull is a row of the arm, drawn with replacement.
 
     `rows` are oriented attributes less `origin`, which holds the thresholds: the mean of rows that
@@ -281,7 +318,6 @@ class TableLaw:
     draws_samples = True
     normals = 0
     draw_block = staticmethod(draw_table_block)
-    draw_moments = staticmethod(add_table_pulls)
 
     @cached_property
     def means(self) -> Floats:
@@ -297,13 +333,17 @@ class TableLaw:
     @property
     def known_covariances(self) -> Floats:
         """The covariance within arms, averaged over arms, for each of them."""
-        shared = self.true_covariances.mean(axis=0)
-        return np.repeat(shared[None], len(self.starts) - 1, axis=0)
+        return _averaged(self.true_covariances)
 
     @property
     def arrays(self) -> TableArrays:
         """The rows and where each arm's begin."""
         return TableArrays(self.rows, self.starts)
+
+    @property
+    def recording(self) -> Recording:
+        """Row by row."""
+        return moments_recording(add_table_pulls, self.rows.shape[1])
 
     def pull(self, rng: Generator, arm: int) -> Floats:
         """Return one row of the arm."""
@@ -321,6 +361,70 @@ class TableLaw:
     @property
     def _by_arm(self) -> list[Floats]:
         return np.split(self.rows, self.starts[1:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class SampledLaw:
+    """Attributes that are no means: pulls are drawn one by one, and a record of them is measured.
+
+    `arrays` and `draw_pull` draw the metrics, `attributes` with their `recipe` are measured on
+    them; `means` and `true_covariances` are the truth.
+    """
+
+    arrays: Any
+    draw_pull: Any
+    metrics: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    recipe: Recipe
+    means: Floats
+    true_covariances: Floats
+    has_ties: bool
+    covariances = None
+    constants_are_proven = False
+    draws_samples = True
+    needs_pulls = True
+    normals = 0
+    draw_block = None
+
+    @property
+    def origin(self) -> Floats:
+        """Zero."""
+        return np.zeros(len(self.attributes))
+
+    @property
+    def constants(self) -> Floats:
+        """1/(2 mean asymptotic variance over arms)."""
+        return _from_variances(np.diagonal(self.true_covariances, axis1=1, axis2=2))
+
+    @property
+    def known_covariances(self) -> Floats:
+        """The asymptotic covariance, averaged over arms, for each of them."""
+        return _averaged(self.true_covariances)
+
+    @property
+    def recording(self) -> Recording:
+        """By features where they suffice, else by all pulls."""
+        suffice = all(can_run(kind) for kind in self.recipe.kinds)
+        make = running_recording if suffice else sample_recording
+        return make(self.draw_pull, self.recipe, len(self.metrics))
+
+    def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
+        """Measure every attribute on the metrics of all pulls."""
+        sample = dict(zip(self.metrics, pulls.T, strict=True))
+        signs = self.recipe.signs
+        found = measure_sample(self.attributes, sample, arm=arm, signs=signs.tolist())
+        scatter = found.covariance * (found.count - 1)
+        return signs * found.estimates, np.outer(signs, signs) * scatter
+
+    def pull(self, rng: Generator, arm: int) -> Floats:
+        """Return the metrics of one pull."""
+        metrics = np.zeros(len(self.metrics))
+        self.draw_pull(rng, self.arrays, arm, metrics)
+        return metrics
+
+
+def _averaged(covariances: Floats) -> Floats:
+    return np.repeat(covariances.mean(axis=0)[None], len(covariances), axis=0)
 
 
 def _mean(column: Floats) -> float:

@@ -4,8 +4,6 @@ Nothing is summed ahead, nothing is compiled: it is what the compiled engine is 
 May touch core, policies and simulation.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
@@ -39,6 +37,7 @@ class _Course:
         self.experiment, self.rng = experiment, rng
         self.seen: list[list[Floats]] = [[] for _ in range(arm_count)]
         self.estimates: Floats = np.full(experiment.instance.means.shape, np.nan)
+        self.scatters = np.zeros(experiment.instance.law.true_covariances.shape)
         self.counts = np.zeros(arm_count, np.int64)
         self.alive = np.ones(arm_count, np.bool_)
         self.priority: Integers = order_rng.permutation(arm_count)
@@ -55,13 +54,16 @@ class _Course:
             self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
 
     def look(self) -> None:
-        """Estimate anew, from every pull so far."""
+        """Estimate anew, from every pull so far, where there are fresh ones."""
+        instance = self.experiment.instance
         for arm, pulls in enumerate(self.seen):
-            self.counts[arm] = len(pulls)
-            if pulls:
-                self.estimates[arm] = np.sum(pulls, axis=0) / len(pulls)
+            if len(pulls) > self.counts[arm]:
+                self.counts[arm] = len(pulls)
+                self.estimates[arm], self.scatters[arm] = instance.law.measure(
+                    np.array(pulls), instance.arms[arm]
+                )
         if self.experiment.estimated:
-            self.scales, self.covariances = _noise(self.seen)
+            self.scales, self.covariances = _noise(self.scatters, self.counts)
 
     def lose(self, tally: Tally, phase: int) -> None:
         """Note that the last right arm is gone."""
@@ -127,20 +129,14 @@ def _choose_batches(
     return policy.answer(course.evidence, work)
 
 
-def _noise(seen: Sequence[Sequence[Floats]]) -> tuple[Floats, Floats]:
+def _noise(scatters: Floats, counts: Integers) -> tuple[Floats, Floats]:
     """Return scales and covariances as estimated from all pulls."""
-    scatters = [(len(x) - 1) * np.cov(np.array(x).T, ddof=1) for x in seen]
-    varies = [np.ptp(x, axis=0) > 0.0 for x in seen]
-    scatters = [np.where(np.outer(v, v), s, 0.0) for v, s in zip(varies, scatters, strict=True)]
-    freedoms = [len(pulls) - 1 for pulls in seen]
-    pooled = np.sum(scatters, axis=0) / sum(freedoms)
+    freedoms = counts - 1
+    pooled = scatters.sum(axis=0) / freedoms.sum()
     variances = np.diagonal(pooled)
     scales = np.where(variances > 0.0, np.sqrt(0.5 / np.where(variances > 0, variances, 1.0)), 1.0)
-    covariances = [
-        (scatter + BORROWED_PULLS * pooled) / (freedom + BORROWED_PULLS)
-        for scatter, freedom in zip(scatters, freedoms, strict=True)
-    ]
-    return scales, np.array(covariances)
+    weights = (freedoms + BORROWED_PULLS)[:, None, None]
+    return scales, (scatters + BORROWED_PULLS * pooled) / weights
 
 
 def _by_priority(alive: Mask, priority: Integers) -> list[int]:

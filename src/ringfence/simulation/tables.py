@@ -10,12 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError, MissingExtraError, nearest
+from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.statistics import contribution
+from ringfence.simulation.draws import TableArrays, draw_table_pull
 from ringfence.simulation.instance import Instance, require_sound
-from ringfence.simulation.laws import TableLaw
+from ringfence.simulation.laws import SampledLaw, TableLaw
 
 Columns = Mapping[str, Sequence[Any]]
+_MANY_ROWS = 1000
 _EMPTY = ("", "None", "nan", "NaN", "<NA>", "NaT")
 
 
@@ -61,19 +66,71 @@ def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> I
     if not arms:
         raise InputError(f"The table has no rows: column {arm!r} names no arm.")
     metrics = {metric: _numbers(columns[metric], metric) for metric in problem.metrics}
-    oriented = np.column_stack(
-        [
-            sign * attribute.contributions(metrics[attribute.metric]) + 0.0
-            for sign, attribute in zip(problem.signs, problem.attributes, strict=True)
-        ]
-    )
     place = {label: i for i, label in enumerate(arms)}
     owner = np.array([place[label] for label in labels])
     by_arm = np.argsort(owner, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(owner))]).astype(np.int64)
-    origin = np.concatenate([[0.0], problem.thresholds])
-    law = TableLaw(oriented[by_arm] - origin, starts, origin)
+    rows = np.column_stack([metrics[metric][by_arm] for metric in problem.metrics])
+    judged = problem.judged
+    linear = all(attribute.is_mean for attribute in judged.attributes)
+    law = _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
     return require_sound(Instance(name, problem, arms, law))
+
+
+def _law_of_means(problem: Problem, rows: Floats, starts: Integers) -> TableLaw:
+    """Return the law of what each row contributes to means and shares.
+
+    Means are summed as deviations from their thresholds, so that rows on it stay on it; shares
+    as ones and zeros, which sum exactly.
+    """
+    recipe, origin = problem.recipe, np.zeros(len(problem.attributes))
+    columns = []
+    for c, attribute in enumerate(problem.attributes):
+        values = rows[:, recipe.metric_of[c]]
+        if attribute.statistic == "share":
+            level = recipe.levels[c]
+            values = np.array([contribution(attribute.kind, level, x) for x in values])
+        elif c > 0:
+            origin[c] = problem.thresholds[c - 1]
+        columns.append(recipe.signs[c] * values + 0.0 - origin[c])
+    return TableLaw(np.column_stack(columns), starts, origin)
+
+
+def _law(problem: Problem, rows: Floats, starts: Integers, arms: Sequence[str]) -> SampledLaw:
+    """Return the law of attributes that are measured on a record of the rows drawn."""
+    truths = [
+        _truth(problem, part, arm)
+        for part, arm in zip(np.split(rows, starts[1:-1]), arms, strict=True)
+    ]
+    return SampledLaw(
+        arrays=TableArrays(rows, starts),
+        draw_pull=draw_table_pull,
+        metrics=problem.metrics,
+        attributes=problem.attributes,
+        recipe=problem.recipe,
+        means=np.array([value for value, _ in truths]),
+        true_covariances=np.array([covariance for _, covariance in truths]),
+        has_ties=True,
+    )
+
+
+def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
+    """Return the attributes of an arm's rows as a distribution of their own.
+
+    That is what a large sample drawn from them with replacement shows: every row, many times.
+    """
+    copies = max(1, -(-_MANY_ROWS // len(rows)))
+    sample = dict(zip(problem.metrics, np.tile(rows, (copies, 1)).T, strict=True))
+    signs = problem.signs
+    found = measure_sample(problem.attributes, sample, arm=arm, signs=signs.tolist())
+    values = found.estimates.copy()
+    for c, attribute in enumerate(problem.attributes):
+        column = sample[attribute.metric]
+        if attribute.own is None and attribute.statistic in ("variance", "std"):
+            values[c] = getattr(np, attribute.statistic[:3])(column)
+        elif attribute.own is None and attribute.statistic == "robust_mean":
+            values[c] = column.mean()  # what it tends to
+    return signs * values + 0.0, np.outer(signs, signs) * found.covariance
 
 
 def _columns_of_csv(file: Any, wanted: Sequence[str]) -> Columns:

@@ -1,7 +1,8 @@
-"""The loop over replications of a phase policy that estimates the noise from its pulls.
+"""The loop over replications of a phase policy where sums of pulls do not suffice.
 
-As in `kernels`, but one replication after the other, with the scatter of the pulls beside their
-sums, and with scales renewed after every phase. May touch core, policies and simulation's laws.
+As in `kernels`, but one replication after the other, with a record of the pulls in place of their
+sums: because the noise is estimated, with scales renewed after every phase, or because attributes
+are no means. May touch core, policies and simulation's laws.
 """
 
 from collections.abc import Callable
@@ -12,17 +13,18 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.core.noise import Moments, fill_pooled, fill_scales, no_moments
+from ringfence.core.noise import fill_pooled, fill_scales
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import Reject
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.kernels import Design, Tally, never, shuffle
+from ringfence.simulation.records import Recording
 
 
 class Room(NamedTuple):
     """The arrays of one replication, used again by the next."""
 
-    moments: Moments
+    record: Any
     pooled: Floats
     scales: Floats
     estimates: Floats
@@ -33,12 +35,13 @@ class Room(NamedTuple):
     scratch: Floats
 
 
-def make_room(arm_count: int, width: int) -> Room:
-    """Return the arrays that the kernel writes in."""
+def make_room(design: Design, recording: Recording, most_pulls: int) -> Room:
+    """Return the arrays that the kernel writes in; no arm is pulled more than `most_pulls`."""
+    arm_count, width = len(design.optimal), len(design.scales)
     return Room(
-        moments=no_moments(arm_count, width),
+        record=recording.make(arm_count, most_pulls),
         pooled=np.zeros((width, width)),
-        scales=np.ones(width),
+        scales=design.scales.copy(),
         estimates=np.zeros((arm_count, width)),
         counts=np.zeros(arm_count, np.int64),
         alive=np.ones(arm_count, np.bool_),
@@ -56,23 +59,39 @@ def is_early(arm: int, places: int, alive: Mask, priority: Integers) -> bool:
     return ahead < places
 
 
-def estimated_kernel(
-    reject: Reject | None, draw_moments: Callable[..., None]
+def recorded_kernel(
+    reject: Reject | None, recording: Recording, *, estimated: bool
 ) -> Callable[..., None]:
     """Return the compiled kernel (rng, order_rng, arrays, design, room, tally) -> None."""
-    return _compiled(reject if reject is not None else never, draw_moments)
+    rule = reject if reject is not None else never
+    return _compiled(rule, recording.forget, recording.add, recording.look, estimated=estimated)
 
 
 @cache
-def _compiled(reject: Reject, draw_moments: Callable[..., None]) -> Callable[..., None]:
+def _compiled(
+    reject: Reject,
+    forget: Callable[..., None],
+    add: Callable[..., None],
+    look: Callable[..., None],
+    *,
+    estimated: bool,
+) -> Callable[..., None]:
     return compile_kernel(
-        make_kernel(reject, draw_moments),
-        reject, draw_moments, apparent_best, margin, shuffle, is_early, fill_pooled, fill_scales,
+        make_kernel(reject, forget, add, look, estimated=estimated),
+        reject, forget, add, look, apparent_best, margin, shuffle, is_early,
+        fill_pooled, fill_scales,
         allocates=False,
     )  # fmt: skip
 
 
-def make_kernel(reject: Reject, draw_moments: Callable[..., None]) -> Callable[..., None]:
+def make_kernel(
+    reject: Reject,
+    forget: Callable[..., None],
+    add: Callable[..., None],
+    look: Callable[..., None],
+    *,
+    estimated: bool,
+) -> Callable[..., None]:
     """Return the plain kernel."""
 
     def kernel(
@@ -83,15 +102,13 @@ def make_kernel(reject: Reject, draw_moments: Callable[..., None]) -> Callable[.
         room: Room,
         tally: Tally,
     ) -> None:
-        moments, scales, thresholds = room.moments, room.scales, design.thresholds
-        sums, estimates, counts = moments.sums, room.estimates, room.counts
+        record, scales, thresholds = room.record, room.scales, design.thresholds
+        estimates, counts = room.estimates, room.counts
         alive, priority = room.alive, room.priority
-        arm_count, width = estimates.shape
+        arm_count = estimates.shape[0]
 
         for replication in range(tally.wrong.shape[0]):
-            sums[:] = 0.0
-            moments.centres[:] = 0.0
-            moments.scatters[:] = 0.0
+            forget(record)
             counts[:] = 0
             alive[:] = True
             shuffle(order_rng, room.priorities, 0)
@@ -109,12 +126,12 @@ def make_kernel(reject: Reject, draw_moments: Callable[..., None]) -> Callable[.
                     pulls = design.phases[phase, 0]
                     pulls += is_early(i, design.phases[phase, 1], alive, priority)
                     if pulls > 0:
-                        draw_moments(rng, arrays, i, counts[i], pulls, moments, room.scratch)
-                    counts[i] += pulls
-                    for c in range(width):
-                        estimates[i, c] = sums[i, c] / counts[i]
-                fill_pooled(room.pooled, moments.scatters, counts)
-                fill_scales(scales, room.pooled)
+                        add(rng, arrays, i, counts[i], pulls, record, room.scratch)
+                        counts[i] += pulls
+                        look(record, i, counts[i], estimates)
+                if estimated:
+                    fill_pooled(room.pooled, record.scatters, counts)
+                    fill_scales(scales, room.pooled)
                 for _ in range(left - design.phases[phase, 2]):
                     out = reject(estimates, counts, alive, scales, thresholds, priority)
                     if out < 0 or out >= arm_count or not alive[out]:

@@ -1,0 +1,201 @@
+"""Attributes of the user's own: their noise by leaving pulls out, their errors by name."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import EstimateError
+from ringfence.core.expressions import Attribute, Own, parse_attribute
+from ringfence.core.measurement import measure_sample
+from tests.oracle import attributes as oracle
+from tests.statistical.checks import LIMIT
+from tests.unit.measuring import X_ONLY, check_refused, transcribed
+
+
+def ratio(x: Sequence[float], y: Sequence[float]) -> float:
+    return math.fsum(x) / math.fsum(y)
+
+
+def own_of(text: str, **functions: Any) -> Attribute:
+    return parse_attribute(text, functions)
+
+
+@pytest.mark.parametrize("count", [3, 4, 50, 256])
+def test_a_function_of_ones_own_is_jackknifed(count: int) -> None:
+    stream = np.random.default_rng(count)
+    x, y = stream.exponential(2.0, count), 1.0 + stream.exponential(1.0, count)
+    listed = [own_of("ratio(x, y)", ratio=ratio), *map(parse_attribute, ["mean(x)", "variance(y)"])]
+    found = measure_sample(listed, {"x": x, "y": y})
+    influences: list[Sequence[float]] = [
+        oracle.jackknife(ratio, x.tolist(), y.tolist()),
+        transcribed("mean(x)", {"x": x.tolist()})[1],
+        transcribed("variance(y)", {"y": y.tolist()})[1],
+    ]
+    assert found.estimates[0] == pytest.approx(x.sum() / y.sum(), rel=1e-14)
+    expected = [[oracle.covariance(one, other) for other in influences] for one in influences]
+    spread = np.sqrt(np.diagonal(expected))
+    np.testing.assert_allclose(
+        found.covariance, expected, rtol=1e-6, atol=1e-8 * float(np.outer(spread, spread).max())
+    )
+
+
+def test_ones_own_mean_has_the_noise_of_a_mean() -> None:
+    x = np.random.default_rng(15).normal(size=120)
+    mine = own_of("mine(x)", mine=lambda values: values.mean())
+    found = measure_sample([mine, parse_attribute("mean(x)")], {"x": x})
+    np.testing.assert_allclose(found.covariance, np.full((2, 2), x.var(ddof=1)), rtol=1e-9)
+
+
+def test_many_pulls_are_left_out_in_groups() -> None:
+    """At most 256 further calls, and still the right noise: on average over forty samples."""
+    stream, ratios = np.random.default_rng(16), []
+    for _ in range(40):
+        calls: list[int] = []
+
+        def mine(values: Floats, calls: list[int] = calls) -> float:
+            calls.append(len(values))
+            return float(values.mean())
+
+        x = stream.normal(size=1000)
+        found = measure_sample(own_of("mine(x)", mine=mine), {"x": x})
+        assert calls[0] == 1000
+        assert len(calls) == 257
+        assert sum(1000 - size for size in calls[1:]) == 1000
+        assert max(calls[1:]) - min(calls[1:]) <= 1
+        ratios.append(found.variances[0] / x.var(ddof=1))
+    error = math.sqrt(2.0 / 255.0 / 40.0)
+    assert abs(np.mean(ratios) - 1.0) <= LIMIT * error
+
+
+def test_noise_beside_a_function_of_ones_own_is_the_same() -> None:
+    stream = np.random.default_rng(17)
+    x = stream.exponential(size=200)
+    beside = [parse_attribute(text) for text in X_ONLY]
+    alone = measure_sample(beside, {"x": x})
+    both = measure_sample([*beside, own_of("mine(x)", mine=np.ptp)], {"x": x})
+    np.testing.assert_array_equal(both.estimates[:-1], alone.estimates)
+    np.testing.assert_allclose(both.covariance[:-1, :-1], alone.covariance, rtol=1e-9)
+
+
+def test_a_stated_variance_replaces_the_variance_and_keeps_correlations() -> None:
+    stream = np.random.default_rng(18)
+    x, y = stream.normal(size=60), stream.normal(size=60)
+    plain = own_of("mine(x, y)", mine=lambda a, b: (a * b).mean())
+    stated = own_of(
+        "mine(x, y)", mine=Own(lambda a, b: (a * b).mean(), variance=lambda a, b: a.size / 10.0)
+    )
+    others = [parse_attribute("mean(x)"), parse_attribute("variance(y)")]
+    found = [measure_sample([own, *others], {"x": x, "y": y}) for own in (plain, stated)]
+    np.testing.assert_array_equal(found[0].estimates, found[1].estimates)
+    assert found[1].variances[0] == 6.0
+    np.testing.assert_allclose(found[1].covariance[1:, 1:], found[0].covariance[1:, 1:], rtol=1e-12)
+    correlations = [m.covariance / np.sqrt(np.outer(m.variances, m.variances)) for m in found]
+    np.testing.assert_allclose(correlations[1], correlations[0], rtol=1e-9, atol=1e-12)
+
+
+def test_a_stated_variance_may_be_zero_or_new() -> None:
+    x = [1.0, 2.0, 4.0, 8.0]
+    certain = own_of("mine(x)", mine=Own(np.mean, variance=lambda values: 0.0))
+    found = measure_sample([certain, parse_attribute("mean(x)")], {"x": x})
+    assert not found.covariance[0].any()
+    assert not found.covariance[:, 0].any()
+    constant = own_of("mine(x)", mine=Own(lambda values: 7.0, variance=lambda values: 9.0))
+    found = measure_sample([constant, parse_attribute("mean(x)")], {"x": x})
+    assert found.covariance[0].tolist() == [9.0, 0.0]
+
+
+def test_two_stated_variances_keep_their_correlation() -> None:
+    x = np.random.default_rng(19).normal(size=40)
+    one = own_of("one(x)", one=Own(np.mean, variance=lambda values: 4.0))
+    two = own_of("two(x)", two=Own(lambda values: -2.0 * values.mean(), variance=lambda v: 9.0))
+    found = measure_sample([one, two], {"x": x})
+    np.testing.assert_allclose(found.covariance, [[4.0, -6.0], [-6.0, 9.0]], rtol=1e-9)
+
+
+def test_a_function_that_changes_its_arguments_changes_nothing_of_ours() -> None:
+    def greedy(x: Floats, y: Floats) -> float:
+        answer = float(x.mean() - y.mean())
+        x.sort()
+        x[:] = -1.0
+        y *= 1000.0
+        return answer
+
+    stream = np.random.default_rng(20)
+    x, y = stream.normal(size=30), stream.normal(size=30)
+    kept = x.copy(), y.copy()
+    own = own_of("greedy(x, y)", greedy=Own(greedy, variance=greedy_variance))
+    found = measure_sample([own, parse_attribute("mean(x)"), own], {"x": x, "y": y})
+    np.testing.assert_array_equal(x, kept[0])
+    np.testing.assert_array_equal(y, kept[1])
+    answer = kept[0].mean() - kept[1].mean()
+    np.testing.assert_allclose(found.estimates, [answer, kept[0].mean(), answer], rtol=1e-12)
+    assert found.variances.tolist()[0] == 30.0
+
+
+def greedy_variance(x: Floats, y: Floats) -> float:
+    x[:] = y[:] = math.nan
+    return float(x.size)
+
+
+def fails(*_: Floats) -> float:
+    raise ZeroDivisionError("no tails today")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (fails, ["ZeroDivisionError", "no tails today"]),
+        (lambda x: math.nan, ["nan"]),
+        (lambda x: math.inf, ["inf"]),
+        (lambda x: -np.inf, ["inf"]),
+        (lambda x: None, []),
+        (lambda x: "many", []),
+        (lambda x: "3.5", []),
+        (lambda x: 1j, []),
+        (lambda x: x, []),
+        (lambda x: [1.0], []),
+        (lambda: 1.0, ["TypeError"]),
+    ],
+)
+def test_a_function_of_ones_own_that_fails_is_named(function: Any, words: list[str]) -> None:
+    sample = {"x": [1.0, 2.0, 5.0, 7.0]}
+    check_refused(own_of("mine(x)", mine=function), sample, "function", *words)
+    stated = own_of("mine(x)", mine=Own(np.mean, variance=function))
+    check_refused(stated, sample, "variance", *words)
+
+
+def test_a_negative_variance_is_refused() -> None:
+    own = own_of("mine(x)", mine=Own(np.mean, variance=lambda x: -0.25))
+    check_refused(own, {"x": [1.0, 2.0, 3.0]}, "-0.25", "variance")
+
+
+def test_a_function_that_fails_only_with_pulls_left_out_is_named_too() -> None:
+    def picky(x: Floats) -> float:
+        return math.nan if x.max() < 5.0 else 1.0
+
+    check_refused(own_of("mine(x)", mine=picky), {"x": [1.0, 2.0, 5.0]}, "left out", "nan")
+
+
+def test_a_function_of_ones_own_says_how_many_pulls_it_needs() -> None:
+    seen: list[int] = []
+
+    def mine(x: Floats) -> float:
+        seen.append(len(x))
+        return float(x.sum())
+
+    own = own_of("mine(x)", mine=Own(mine, least_pulls=4))
+    check_refused(own, {"x": [1.0] * 4}, "4 pulls", "at least 5")
+    assert not seen
+    measure_sample(own, {"x": [1.0] * 5})
+    assert min(seen) == 4
+    check_refused(own_of("mine(x)", mine=mine), {"x": [1.0, 2.0]}, "at least 3")
+
+
+def test_the_error_of_a_function_keeps_its_cause() -> None:
+    with pytest.raises(EstimateError) as caught:
+        measure_sample(own_of("mine(x)", mine=fails), {"x": [1.0, 2.0, 3.0]})
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
