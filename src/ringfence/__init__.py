@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ringfence.core.errors import (
+        EstimateError,
         ExpressionError,
         InputError,
         MissingExtraError,
         NotBuiltError,
         RingfenceError,
     )
+    from ringfence.core.expressions import Attribute, Own, parse_attribute
     from ringfence.core.hardness import ArmTheory, Hardness
+    from ringfence.core.measurement import Measurement, measure_sample, proven_constant
     from ringfence.core.oracle import Oracle
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
@@ -37,17 +40,21 @@ if TYPE_CHECKING:
 _HOMES = {
     "AdaptivePolicy": "policies.policy",
     "ArmTheory": "core.hardness",
+    "Attribute": "core.expressions",
     "ComparisonRow": "simulation.results",
     "Curve": "reports.paper",
     "Duel": "reports.tournament",
+    "EstimateError": "core.errors",
     "Evidence": "policies.policy",
     "ExpressionError": "core.errors",
     "Hardness": "core.hardness",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
+    "Measurement": "core.measurement",
     "MissingExtraError": "core.errors",
     "NotBuiltError": "core.errors",
     "Oracle": "core.oracle",
+    "Own": "core.expressions",
     "POLICIES": "policies.registry",
     "PaperPoint": "reports.paper",
     "PaperReport": "reports.paper",
@@ -61,7 +68,10 @@ _HOMES = {
     "Tournament": "reports.tournament",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
+    "measure_sample": "core.measurement",
     "paper_figure": "reports.charts",
+    "parse_attribute": "core.expressions",
+    "proven_constant": "core.measurement",
     "reproduce_paper": "interfaces.wiring",
     "save_chart": "reports.charts",
     "simulate": "interfaces.wiring",
@@ -74,17 +84,21 @@ __all__ = [
     "POLICIES",
     "AdaptivePolicy",
     "ArmTheory",
+    "Attribute",
     "ComparisonRow",
     "Curve",
     "Duel",
+    "EstimateError",
     "Evidence",
     "ExpressionError",
     "Hardness",
     "InputError",
     "Instance",
+    "Measurement",
     "MissingExtraError",
     "NotBuiltError",
     "Oracle",
+    "Own",
     "PaperPoint",
     "PaperReport",
     "Phase",
@@ -97,7 +111,10 @@ __all__ = [
     "Tournament",
     "compare",
     "find_policy",
+    "measure_sample",
     "paper_figure",
+    "parse_attribute",
+    "proven_constant",
     "reproduce_paper",
     "save_chart",
     "simulate",

@@ -71,15 +71,21 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
     return found
 
 
-def test_python_blocks_run(page: list[Block]) -> None:
+@pytest.mark.parametrize("written", [README, ROOT / "docs/attributes.md"], ids=lambda at: at.stem)
+@pytest.mark.usefixtures("page")
+def test_python_blocks_run(written: Path) -> None:
     """All of them in one namespace, from top to bottom, as a reader would."""
-    written = [block for block in page if block.language in ("python", "py")]
-    assert written, "README.md has no python block"
-    namespace: dict[str, Any] = {"__name__": "readme"}
-    for block in written:
-        source = "\n" * (block.line - 1) + block.text  # tracebacks then show README's own lines
+    found = [
+        block
+        for block in blocks(written.read_text(encoding="utf-8"))
+        if block.language in ("python", "py")
+    ]
+    assert found, f"{written} has no python block"
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for block in found:
+        source = "\n" * (block.line - 1) + block.text  # tracebacks then show the page's own lines
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(source, str(README), "exec"), namespace)
+            exec(compile(source, str(written), "exec"), namespace)
 
 
 def test_commands_run(page: list[Block], tmp_path: Path) -> None:

@@ -38,6 +38,9 @@ def gaps(
 def _show(document: dict[str, Any], problem: Any) -> None:
     limits = ", ".join(map(str, problem.constraints))
     output.say(f"{problem.objective}, subject to {limits}")
+    for written, judged in zip(problem.constraints, problem.judged.constraints, strict=True):
+        if written != judged:
+            output.say(f"{written} is judged as {judged}, which is the same and less noisy.")
     answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
     output.say(f"{document['optimal']} {answer}.")
     if not document["feasible"] and len(problem.constraints) > 1:
