@@ -37,6 +37,14 @@ class EstimateError(InputError):
         super().__init__(f"{attribute}{place}: {what}. {remedy}")
 
 
+class LeaseError(InputError):
+    """A pull was issued again since: what an old lease has to say of it comes too late."""
+
+
+class StorageError(RingfenceError):
+    """A database cannot be reached or written; what was acknowledged is safe."""
+
+
 class NotBuiltError(InputError):
     """A part of the design that does not exist yet: refused, never silently ignored."""
 

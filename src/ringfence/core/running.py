@@ -15,7 +15,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.noise import Moments, add_block, add_pull, no_moments
-from ringfence.core.statistics import STD, VARIANCE, contribution
+from ringfence.core.statistics import STD, VARIANCE, contribution, contributions
 
 
 class Recipe(NamedTuple):
@@ -148,3 +148,28 @@ def weight(
         return unit
     origin = running.origins[arm, recipe.metric_of[attribute]]
     return float(-2.0 * unit * (running.moments.centres[arm, place] - origin))
+
+
+def add_running_block(
+    running: Running, recipe: Recipe, arm: int, count: int, metrics: Floats
+) -> None:
+    """Add pulls, given by their metrics [pull, metric], to an arm that had `count` before.
+
+    As adding them one by one, but for rounding, and as fast as arrays allow.
+    """
+    if len(metrics) == 0:
+        return
+    if count == 0:
+        running.origins[arm] = metrics[0]
+    columns = []
+    for c in range(recipe.kinds.shape[0]):
+        values = metrics[:, recipe.metric_of[c]]
+        columns.append(contributions(recipe.kinds[c], recipe.levels[c], values))
+        if recipe.kinds[c] >= VARIANCE:
+            columns.append((values - running.origins[arm, recipe.metric_of[c]]) ** 2)
+    features = np.column_stack(columns)
+    # About the first pull: the scatter of what never varies is then exactly zero.
+    deviations = features - features[0]
+    deviations -= deviations.mean(axis=0)
+    scatter = deviations.T @ deviations
+    add_block(running.moments, count, arm, len(features), features.sum(axis=0), scatter)

@@ -11,6 +11,8 @@ Touches its arguments only; `fill_...` and `measure` write in place.
 
 import math
 
+import numpy as np
+
 from ringfence.core.arrays import Floats
 
 (
@@ -41,6 +43,19 @@ def contribution(kind: int, level: float, value: float) -> float:
     if kind == SHARE_UP_TO:
         return 1.0 if value <= level else 0.0
     return value
+
+
+def contributions(kind: int, level: float, values: Floats) -> Floats:
+    """Return what each of many pulls adds to a mean or a share."""
+    if kind == SHARE_ABOVE:
+        return (values > level).astype(np.float64)
+    if kind == SHARE_FROM:
+        return (values >= level).astype(np.float64)
+    if kind == SHARE_BELOW:
+        return (values < level).astype(np.float64)
+    if kind == SHARE_UP_TO:
+        return (values <= level).astype(np.float64)
+    return values
 
 
 def measure(

@@ -17,11 +17,15 @@ __all__ = [
     "bootstrap_stream",
     "chunk_streams",
     "family_stream",
+    "order_of_arms",
+    "pull_seed",
+    "round_stream",
     "shuffled_places",
+    "verdict_stream",
     "whole_seed",
 ]
 
-_PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS = range(5)
+_PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS, _ARMS, _ROUND, _PULL, _VERDICT = range(9)
 
 
 def chunk_streams(
@@ -49,6 +53,27 @@ def bootstrap_stream(seed: int) -> Generator:
 def shuffled_places(count: int) -> Integers:
     """Return 0 to count - 1 in an order that depends on the count alone."""
     return _stream(0, _GROUPS, count).permutation(count)
+
+
+def order_of_arms(seed: int, arm_count: int) -> Integers:
+    """Return each arm's rank in the order that decides ties in a study."""
+    return _stream(seed, _ARMS).permutation(arm_count)
+
+
+def round_stream(seed: int, number: int) -> Generator:
+    """Return the stream of one decision of a study."""
+    return _stream(seed, _ROUND, number)
+
+
+def pull_seed(seed: int, arm: int, ordinal: int) -> int:
+    """Return the seed handed to the evaluation of a pull: a whole number below 2^31."""
+    name = SeedSequence(seed, spawn_key=(_PULL, arm, ordinal))
+    return int(name.generate_state(1)[0] >> 1)
+
+
+def verdict_stream(seed: int) -> Generator:
+    """Return the stream that draws what the truth may be."""
+    return _stream(seed, _VERDICT)
 
 
 def whole_seed(seed: int) -> int:

@@ -14,7 +14,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError, MissingExtraError, nearest
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
-from ringfence.core.statistics import contribution
+from ringfence.core.statistics import contributions
 from ringfence.simulation.draws import TableArrays, draw_table_pull
 from ringfence.simulation.instance import Instance, require_sound
 from ringfence.simulation.laws import SampledLaw, TableLaw
@@ -88,8 +88,7 @@ def _law_of_means(problem: Problem, rows: Floats, starts: Integers) -> TableLaw:
     for c, attribute in enumerate(problem.attributes):
         values = rows[:, recipe.metric_of[c]]
         if attribute.statistic == "share":
-            level = recipe.levels[c]
-            values = np.array([contribution(attribute.kind, level, x) for x in values])
+            values = contributions(attribute.kind, recipe.levels[c], values)
         elif c > 0:
             origin[c] = problem.thresholds[c - 1]
         columns.append(recipe.signs[c] * values + 0.0 - origin[c])

@@ -1,0 +1,9 @@
+"""Runs migrations on the connection that `sql.py` hands over; there is no other way in."""
+
+from alembic import context
+
+from ringfence.storage.schema import metadata
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,64 @@
+"""Studies, rounds, pulls and past observations."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    op.create_table(
+        "studies",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("name", sa.Text, nullable=False, unique=True),
+        sa.Column("definition", sa.Text, nullable=False),
+        sa.Column("created_at", sa.Float, nullable=False),
+        sa.Column("budget", sa.Integer, nullable=False),
+        sa.Column("round", sa.Integer, nullable=False),
+        sa.Column("issued", sa.Integer, nullable=False),
+        sa.Column("round_end", sa.Integer, nullable=False),
+        sa.Column("unresolved", sa.Integer, nullable=False),
+        sa.Column("charged", sa.Integer, nullable=False),
+        sa.Column("finished", sa.Boolean, nullable=False),
+        sa.Column("broken", sa.Text, nullable=False),
+    )
+    study = sa.ForeignKey("studies.id", ondelete="CASCADE")
+    op.create_table(
+        "rounds",
+        sa.Column("study", sa.Integer, study, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True),
+        sa.Column("first", sa.Integer, nullable=False),
+        sa.Column("decision", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "pulls",
+        sa.Column("study", sa.Integer, study.copy(), primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True),
+        sa.Column("arm", sa.Integer, nullable=False),
+        sa.Column("ordinal", sa.Integer, nullable=False),
+        sa.Column("round", sa.Integer, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("lease", sa.Integer, nullable=False),
+        sa.Column("deadline", sa.Float, nullable=False),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.Column("values", sa.Text),
+        sa.Column("cost", sa.Float),
+        sa.Column("error", sa.Text),
+        sa.Column("charged", sa.Boolean, nullable=False),
+    )
+    issued = sa.text("state = 'issued'")
+    op.create_index(
+        "leases", "pulls", ["study", "deadline"], sqlite_where=issued, postgresql_where=issued
+    )
+    op.create_index("ordinals", "pulls", ["study", "arm", "ordinal"], unique=True)
+    op.create_table(
+        "past",
+        sa.Column("study", sa.Integer, study.copy(), primary_key=True),
+        sa.Column("place", sa.Integer, primary_key=True),
+        sa.Column("arm", sa.Integer, nullable=False),
+        sa.Column("values", sa.Text, nullable=False),
+        sa.Column("label", sa.Text, nullable=False),
+        sa.Column("after", sa.Integer, nullable=False),
+    )

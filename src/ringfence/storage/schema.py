@@ -1,0 +1,86 @@
+"""The tables in which studies are kept, the same in SQLite and PostgreSQL.
+
+A change here is a migration in `migrations/versions`, and a new HEAD. May touch nothing else.
+"""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+HEAD = "0001"
+
+metadata = MetaData()
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("definition", Text, nullable=False),  # JSON
+    Column("created_at", Float, nullable=False),
+    # Where it stands: read and written in every transaction, so that they are one after the other.
+    Column("budget", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("issued", Integer, nullable=False),
+    Column("round_end", Integer, nullable=False),
+    Column("unresolved", Integer, nullable=False),
+    Column("charged", Integer, nullable=False),
+    Column("finished", Boolean, nullable=False),
+    Column("broken", Text, nullable=False),  # JSON
+)
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("first", Integer, nullable=False),
+    Column("decision", Text, nullable=False),  # JSON
+)
+
+pulls = Table(
+    "pulls",
+    metadata,
+    Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("arm", Integer, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("lease", Integer, nullable=False),
+    Column("deadline", Float, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("values", Text),  # JSON: one number a metric, in the definition's order
+    Column("cost", Float),
+    Column("error", Text),
+    Column("charged", Boolean, nullable=False),
+)
+# Leases that may have run out: only issued pulls are in it, however many were told.
+Index(
+    "leases",
+    pulls.c.study,
+    pulls.c.deadline,
+    sqlite_where=text("state = 'issued'"),
+    postgresql_where=text("state = 'issued'"),
+)
+Index("ordinals", pulls.c.study, pulls.c.arm, pulls.c.ordinal, unique=True)
+
+past = Table(
+    "past",
+    metadata,
+    Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("arm", Integer, nullable=False),
+    Column("values", Text, nullable=False),  # JSON
+    Column("label", Text, nullable=False),
+    Column("after", Integer, nullable=False),
+)

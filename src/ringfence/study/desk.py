@@ -1,0 +1,400 @@
+"""Where pulls are asked for, told and failed: the rules that hold whatever crashes.
+
+Every method is one transaction. Budget and lease are checked and written together; a pull counts
+once; a round is decided when all its pulls are resolved, from their observations in the order of
+their numbers. May touch policies and core, and the ports.
+"""
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError, LeaseError, nearest
+from ringfence.policies.policy import PhasePolicy
+from ringfence.study.book import Book
+from ringfence.study.deciding import Plan, Standing, next_round
+from ringfence.study.facts import Harvest, Head, PastFact, PullFact, Round, State
+from ringfence.study.ports import Clock, Ledger, Storage
+
+MOST_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is told of one pull under a lease."""
+
+    number: int
+    lease: int
+    values: tuple[float, ...]
+    cost: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Where a study stands and what it has seen; `samples` [pull, metric] are by arm."""
+
+    head: Head
+    rounds: tuple[Round, ...]
+    book: Book
+    spent: int
+    samples: tuple[Floats, ...]
+    brought: int
+    told: int
+    failed: int
+
+
+class Desk:
+    """One study's counter. It may be opened many times, in many processes."""
+
+    def __init__(self, plan: Plan, storage: Storage, clock: Clock) -> None:
+        """Open the counter of a study that exists in the storage."""
+        self.plan, self.storage, self.clock = plan, storage, clock
+        self._reader = Reader(plan)
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.plan.definition.name
+
+    def ask(self, count: int = 1) -> list[PullFact]:
+        """Lease up to `count` pulls; none means that others must be told first, or that all were.
+
+        A pull whose lease ran out is issued again, before any new one.
+        """
+        if not 1 <= count <= MOST_AT_ONCE:
+            raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
+        with self.storage.writing(self.name) as ledger:
+            before = head = ledger.head
+            now = self.clock()
+            deadline = now + self.plan.definition.lease_seconds
+            leased = [
+                replace(pull, lease=pull.lease + 1, deadline=deadline)
+                for pull in ledger.expired(now, count)
+            ]
+            ledger.set_pulls(leased)
+            while len(leased) < count and not head.finished:
+                if head.issued < head.round_end:
+                    fresh, head = self._issue(ledger, head, count - len(leased), deadline)
+                    leased += fresh
+                elif head.unresolved == 0:
+                    head = self._advance(ledger, head)
+                else:
+                    break
+            if head != before:
+                ledger.set_head(head)
+        return leased
+
+    def _issue(
+        self, ledger: Ledger, head: Head, count: int, deadline: float
+    ) -> tuple[list[PullFact], Head]:
+        """Issue the next pulls of this round; those of a broken arm are cancelled instead."""
+        current = ledger.round(head.round)
+        arms, ordinals = self._reader.order(current)
+        start = head.issued + 1 - current.first
+        fresh = []
+        for place in range(start, min(start + count, current.size)):
+            arm = int(arms[place])
+            off = arm in head.broken
+            fresh.append(
+                PullFact(
+                    number=current.first + place,
+                    arm=arm,
+                    ordinal=int(ordinals[place]),
+                    round=current.number,
+                    state=State.CANCELLED if off else State.ISSUED,
+                    lease=0 if off else 1,
+                    deadline=deadline,
+                    charged=not off,
+                )
+            )
+        ledger.add_pulls(fresh)
+        live = [pull for pull in fresh if pull.state == State.ISSUED]
+        head = replace(
+            head, issued=head.issued + len(fresh), unresolved=head.unresolved + len(live)
+        )
+        return live, head
+
+    def _advance(self, ledger: Ledger, head: Head) -> Head:
+        """Decide the next round."""
+        standing = self._reader.catch_up(ledger, head)
+        last = ledger.round(head.round) if head.round >= 0 else None
+        decided = next_round(self.plan, last, standing, self._reader.book)
+        ledger.add_round(decided)
+        return replace(
+            head,
+            round=decided.number,
+            round_end=decided.first + decided.size - 1,
+            charged=standing.spent,
+            finished=decided.size == 0,
+        )
+
+    def tell(self, reports: Sequence[Report]) -> list[str]:
+        """Record observations, all or none; each is `told`, or `already-told` with these values.
+
+        When this returns they are on disk.
+        """
+        by_number = {report.number: report for report in reports}
+        if len(by_number) < len(reports):
+            raise InputError("the same pull is told twice in one call. Tell each pull once.")
+        done: dict[int, str] = {}
+        with self.storage.writing(self.name) as ledger:
+            changed = []
+            for pull in ledger.pulls(list(by_number)):
+                report = by_number[pull.number]
+                done[pull.number] = "told"
+                if pull.state == State.TOLD:
+                    self._require_same(pull, report)
+                    done[pull.number] = "already-told"
+                    continue
+                self._require_leased(pull, report.lease)
+                changed.append(
+                    replace(
+                        pull, state=State.TOLD, values=report.values, cost=report.cost, error=None
+                    )
+                )
+            for number in by_number:
+                if number not in done:
+                    raise self._unknown(ledger, number)
+            ledger.set_pulls(changed)
+            if changed:
+                head = ledger.head
+                ledger.set_head(replace(head, unresolved=head.unresolved - len(changed)))
+        return [done[report.number] for report in reports]
+
+    def fail(self, number: int, lease: int, error: str, *, charge: bool, retry: bool) -> str:
+        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`."""
+        with self.storage.writing(self.name) as ledger:
+            pull = self._leased(ledger, number, lease)
+            failures = pull.failures + 1
+            if retry and failures <= self.plan.definition.retries:
+                # Its lease is over at once: whoever asks next gets it, with the same seed.
+                ledger.set_pulls([replace(pull, failures=failures, error=error, deadline=0.0)])
+                return "retry"
+            failed = replace(
+                pull, state=State.FAILED, failures=failures, error=error, charged=charge
+            )
+            ledger.set_pulls([failed])
+            head = ledger.head
+            head = replace(head, unresolved=head.unresolved - 1)
+            if pull.arm not in head.broken and self._is_broken(ledger, failed):
+                head = replace(head, broken=(*head.broken, pull.arm))
+            ledger.set_head(head)
+        return "failed"
+
+    def _is_broken(self, ledger: Ledger, failed: PullFact) -> bool:
+        """Tell whether a failure completes a run of too many in a row, by ordinal."""
+        most = self.plan.definition.max_failures
+        around = ledger.pulls_of_arm(
+            failed.arm, failed.ordinal - most + 1, failed.ordinal + most - 1
+        )
+        states = {pull.ordinal: pull.state for pull in around} | {failed.ordinal: State.FAILED}
+        run = 0
+        for ordinal in range(failed.ordinal - most + 1, failed.ordinal + most):
+            run = run + 1 if states.get(ordinal) == State.FAILED else 0
+            if run >= most:
+                return True
+        return False
+
+    def extend(self, number: int, lease: int) -> float:
+        """Give a lease more time, for an evaluation that is still alive; return its deadline."""
+        with self.storage.writing(self.name) as ledger:
+            pull = self._leased(ledger, number, lease)
+            deadline = self.clock() + self.plan.definition.lease_seconds
+            ledger.set_pulls([replace(pull, deadline=deadline)])
+        return deadline
+
+    def release(self, number: int, lease: int) -> None:
+        """Give a lease back, so that the pull can be issued again at once."""
+        with self.storage.writing(self.name) as ledger:
+            ledger.set_pulls([replace(self._leased(ledger, number, lease), deadline=0.0)])
+
+    def raise_budget(self, budget: int) -> None:
+        """Raise the budget; a phase policy takes it up at the end of the current phase."""
+        with self.storage.writing(self.name) as ledger:
+            head = ledger.head
+            if budget <= head.budget:
+                raise InputError(
+                    f"budget = {budget} must be more than the {head.budget} pulls that the study "
+                    "has. A budget can only rise."
+                )
+            if head.finished and isinstance(self.plan.policy, PhasePolicy):
+                raise InputError(
+                    f"study {self.name!r} is finished: {self.plan.policy.name} has dropped its "
+                    "other arms for good. Begin a new study and import these observations."
+                )
+            self.plan.first_pulls(budget)  # refuses what is no budget
+            ledger.set_head(replace(head, budget=int(budget), finished=False))
+
+    def bring(self, past: Sequence[tuple[int, tuple[float, ...]]], label: str) -> None:
+        """Bring observations along, uncharged; decisions after this round see them."""
+        with self.storage.writing(self.name) as ledger:
+            after = ledger.head.round
+            ledger.add_past(PastFact(arm, values, label, after) for arm, values in past)
+
+    def look(self) -> View:
+        """Return where the study stands and all that it has seen so far, half a round included."""
+        with self.storage.reading(self.name) as ledger:
+            head = ledger.head
+            reader = copy.deepcopy(self._reader)
+            standing = reader.catch_up(ledger, head)
+            past = ledger.past()
+            harvest = ledger.harvest(1, head.issued)
+            return View(
+                head=head,
+                rounds=tuple(ledger.rounds()),
+                book=reader.book,
+                spent=standing.spent,
+                samples=_samples(self.plan.arm_count, harvest, past),
+                brought=len(past),
+                told=int(harvest.is_told.sum()),
+                failed=int(harvest.is_failed.sum()),
+            )
+
+    def values_of(self, metrics: Mapping[str, Any]) -> tuple[float, ...]:
+        """Return an observation's values in the study's order, or refuse it."""
+        wanted = self.plan.metrics
+        for name in metrics:
+            if name not in wanted:
+                raise InputError(
+                    f"metric {name!r} is unknown to study {self.name!r}. It has "
+                    f"{', '.join(wanted)}.{nearest(name, wanted)}"
+                )
+        values = []
+        for name in wanted:
+            if name not in metrics:
+                raise InputError(
+                    f"metric {name!r} is missing: study {self.name!r} needs "
+                    f"{', '.join(wanted)} of every pull. Add it."
+                )
+            values.append(_number(name, metrics[name]))
+        return tuple(values)
+
+    def _leased(self, ledger: Ledger, number: int, lease: int) -> PullFact:
+        found = ledger.pulls([number])
+        if not found:
+            raise self._unknown(ledger, number)
+        self._require_leased(found[0], lease)
+        return found[0]
+
+    def _require_leased(self, pull: PullFact, lease: int) -> None:
+        if pull.state != State.ISSUED:
+            raise InputError(
+                f"pull {pull.number} of study {self.name!r} is {pull.state}: nothing more can be "
+                "said of it. Ask for another."
+            )
+        if pull.lease != lease:
+            raise LeaseError(
+                f"pull {pull.number} of study {self.name!r} was issued again: lease {lease} has "
+                f"run out, lease {pull.lease} holds. Drop this result and ask for another pull; "
+                "raise lease_seconds if evaluations take longer."
+            )
+
+    def _require_same(self, pull: PullFact, report: Report) -> None:
+        if pull.values != report.values:
+            raise InputError(
+                f"pull {pull.number} of study {self.name!r} was already told other values: "
+                f"{list(pull.values or ())}, now {list(report.values)}. The first ones stay."
+            )
+
+    def _unknown(self, ledger: Ledger, number: int) -> InputError:
+        return InputError(
+            f"pull {number} of study {self.name!r} was never issued: there are "
+            f"{ledger.head.issued}. Tell the pulls that ask returned."
+        )
+
+
+class Reader:
+    """Reads rounds into a book, each once, in order."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Begin before the first round."""
+        self.plan = plan
+        self.book = plan.new_book()
+        self._through = -1
+        self._past = 0
+        self._failing = np.zeros(plan.arm_count, np.int64)
+        self._broken: dict[int, int] = {}
+        self._spent = 0
+        self._order: tuple[int, Any] = (-1, None)
+
+    def order(self, current: Round) -> Any:
+        """Return a round's arms and ordinals, worked out once."""
+        if self._order[0] != current.number:
+            self._order = (current.number, current.order)
+        return self._order[1]
+
+    def catch_up(self, ledger: Ledger, head: Head) -> Standing:
+        """Read what is new; a round that is not over is read as far as it goes."""
+        for one in ledger.rounds(self._through + 1):
+            if one.number > head.round:
+                break
+            self._bring(ledger, one.number - 1)
+            if one.size:
+                last = one.first + one.size - 1
+                self._add(ledger.harvest(one.first, min(last, head.issued)))
+            self._through = one.number
+        self._bring(ledger, head.round)
+        return Standing(head.budget, self._spent, tuple(self._broken))
+
+    def _bring(self, ledger: Ledger, round_number: int) -> None:
+        """Add observations that were brought along by the end of a round."""
+        brought = ledger.past()[self._past :]
+        for past in brought:
+            if past.after > round_number:
+                break
+            self.book.add(past.arm, np.array([past.values]))
+            self._past += 1
+
+    def _add(self, harvest: Harvest) -> None:
+        """Add a round's observations, arm by arm in the order of ordinals.
+
+        What an arm yields after it failed too often in a row is left out and not charged: how
+        much there is depends on who was quicker.
+        """
+        for arm in range(self.plan.arm_count):
+            mine = np.flatnonzero(harvest.arms == arm)
+            if arm in self._broken or not len(mine):
+                continue
+            mine = mine[np.argsort(harvest.ordinals[mine], kind="stable")]
+            mine = mine[: self._good(arm, harvest.is_failed[mine])]
+            resolved = harvest.is_told[mine] | harvest.is_failed[mine]
+            self._spent += int((harvest.is_charged[mine] & resolved).sum())
+            self.book.add(arm, harvest.values[mine[harvest.is_told[mine]]])
+
+    def _good(self, arm: int, failed: Any) -> int:
+        """Return how many of an arm's pulls count: up to the one that broke it."""
+        most = self.plan.definition.max_failures
+        if not failed.any():
+            self._failing[arm] = 0
+            return len(failed)
+        for place, one in enumerate(failed):
+            self._failing[arm] = self._failing[arm] + 1 if one else 0
+            if self._failing[arm] >= most:
+                self._broken[arm] = place
+                return place + 1
+        return len(failed)
+
+
+def _samples(arm_count: int, harvest: Harvest, past: Sequence[PastFact]) -> tuple[Floats, ...]:
+    """Return all observations by arm, those that were brought along first."""
+    samples = []
+    for arm in range(arm_count):
+        mine = harvest.values[harvest.is_told & (harvest.arms == arm)]
+        earlier = [one.values for one in past if one.arm == arm]
+        samples.append(np.concatenate([np.array(earlier), mine]) if earlier else mine)
+    return tuple(samples)
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, str) or not math.isfinite(number):
+        raise InputError(f"metric {name!r} = {value!r} must be a finite number. Tell it as failed.")
+    return number
