@@ -18,10 +18,12 @@ $(READY): pyproject.toml
 	  { echo "ringfence needs Python 3.11 or newer: make clean, then make PYTHON=python3.12 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet,postgres,cases]'
 	@touch $@
 
-run: paper  ## The main job, with nothing to configure.
+run: $(READY)  ## The main job: a real study on real data, with nothing to configure.
+	@mkdir -p $(OUT)
+	$(BIN)/ringfence run examples/incentives.toml --workers 4 --storage sqlite:///$(OUT)/incentives.db --record $(OUT)/incentives.html
 
 paper: $(READY)  ## Reproduce the paper's four panels; the figure goes to out/paper.png.
 	@mkdir -p $(OUT)

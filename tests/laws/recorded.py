@@ -18,10 +18,10 @@ from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import PhasePolicy
+from ringfence.simulation import records
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import Tally, shuffle
-from ringfence.simulation import records
 from ringfence.simulation.laws import GaussianLaw, MeansLaw
 from tests.laws.checks import Recording, record
 from tests.oracle import transcription as paper

@@ -19,6 +19,7 @@ __all__ = [
     "family_stream",
     "order_of_arms",
     "pull_seed",
+    "pull_stream",
     "round_stream",
     "shuffled_places",
     "verdict_stream",
@@ -69,6 +70,11 @@ def pull_seed(seed: int, arm: int, ordinal: int) -> int:
     """Return the seed handed to the evaluation of a pull: a whole number below 2^31."""
     name = SeedSequence(seed, spawn_key=(_PULL, arm, ordinal))
     return int(name.generate_state(1)[0] >> 1)
+
+
+def pull_stream(seed: int) -> Generator:
+    """Return the stream of one evaluation, from the seed that it was handed."""
+    return _stream(seed, _PULL)
 
 
 def verdict_stream(seed: int) -> Generator:

@@ -104,8 +104,11 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
     try:
         file = _File.model_validate(dict(content))
     except ValidationError as error:
-        raise _in_words(error) from None
-    functions = {key: _function(key, text) for key, text in (file.functions or {}).items()}
+        raise complaint(error, _KEYS, _MISSING) from None
+    functions = {
+        key: loaded_function(f"functions.{key}", text)
+        for key, text in (file.functions or {}).items()
+    }
     problem = Problem.parse(file.objective, file.constraints, functions=functions)
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
@@ -142,9 +145,9 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
     return table_instance(name, problem, columns, file.noise.arm)
 
 
-def _function(name: str, text: str) -> Any:
-    """Return the user's own attribute that "package.module:function" names."""
-    key = f"functions.{name} = {text!r}"
+def loaded_function(key: str, text: str) -> Any:
+    """Return the user's function, or Own, that "package.module:function" names."""
+    key = f"{key} = {text!r}"
     module, colon, attribute = text.partition(":")
     if not (module and colon and attribute):
         raise InputError(f"{key} must read 'package.module:function'. Mend it.")
@@ -153,7 +156,7 @@ def _function(name: str, text: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise InputError(f"{key} cannot be loaded: {error}. Mend it or install it.") from None
     if not (callable(found) or isinstance(found, Own)):
-        raise InputError(f"{key} must be a function of arrays, or an Own. Mend it.")
+        raise InputError(f"{key} must be a function. Mend it.")
     return found
 
 
@@ -333,8 +336,13 @@ def _sampled_law(problem: Problem, arrays: MixedArrays) -> SampledLaw:
     )
 
 
-def _in_words(error: ValidationError) -> InputError:
-    """Return the first complaint about a file's shape, in the house's form."""
+def complaint(
+    error: ValidationError, keys: Mapping[str, Sequence[str]], missing: Mapping[str, str]
+) -> InputError:
+    """Return the first complaint about a file's shape, in the house's form.
+
+    `keys` are the known ones by table, `missing` the advice for keys that must be there.
+    """
     # A misspelt key also leaves its right name missing: the misspelling is what to mend.
     found = error.errors()
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
@@ -343,11 +351,11 @@ def _in_words(error: ValidationError) -> InputError:
         place = place[:2]  # what follows names the alternatives of its type, not keys
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
     if first["type"] == "extra_forbidden":
-        known = _KEYS.get(str(place[0]) if len(place) > 1 else "", ())
+        known = keys.get(str(place[-2]) if len(place) > 1 else "", keys.get(str(place[0]), ()))
         return InputError(
             f"unknown key {key!r}. Known here: {', '.join(known)}.{nearest(place[-1], known)}"
         )
     if first["type"] == "missing":
-        return InputError(f"{key} is missing. {_MISSING.get(str(place[-1]), '')}".rstrip())
+        return InputError(f"{key} is missing. {missing.get(str(place[-1]), '')}".rstrip())
     rule = _RULES.get(str(first["type"]), f"is not right: {first['msg']}")
     return InputError(f"{key} = {first['input']!r} {rule}.")

@@ -65,7 +65,7 @@ def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> I
     arms = tuple(dict.fromkeys(labels))
     if not arms:
         raise InputError(f"The table has no rows: column {arm!r} names no arm.")
-    metrics = {metric: _numbers(columns[metric], metric) for metric in problem.metrics}
+    metrics = {metric: number_column(columns[metric], metric) for metric in problem.metrics}
     place = {label: i for i, label in enumerate(arms)}
     owner = np.array([place[label] for label in labels])
     by_arm = np.argsort(owner, kind="stable")
@@ -167,7 +167,8 @@ def _label(value: Any, arm: str, row: int) -> str:
     return str(value)
 
 
-def _numbers(values: Sequence[Any], metric: str) -> Any:
+def number_column(values: Sequence[Any], metric: str) -> Any:
+    """Return a column of finite numbers, or refuse it by its first bad row."""
     numbers = np.empty(len(values))
     for row, value in enumerate(values):
         try:

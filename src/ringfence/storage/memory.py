@@ -3,6 +3,7 @@
 May touch study and core.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
@@ -16,6 +17,7 @@ class _Pages:
 
     def __init__(self, definition: Definition, head: Head, metric_count: int) -> None:
         self.definition, self.head, self.metric_count = definition, head, metric_count
+        self.created_at = time.time()
         self._rounds: list[Round] = []
         self._pulls: dict[int, PullFact] = {}
         self._places: dict[tuple[int, int], int] = {}

@@ -8,6 +8,7 @@ May touch study, core, and the database that was named.
 """
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -53,7 +54,7 @@ class SqlStorage:
         row = {
             "name": definition.name,
             "definition": json.dumps(definition.to_dict()),
-            "created_at": _now(),
+            "created_at": time.time(),
             **_head_row(head),
         }
         with _in_words(self.url), self._transaction() as connection:
@@ -381,12 +382,6 @@ def _upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = connection
     command.upgrade(config, schema.HEAD)
-
-
-def _now() -> float:
-    import time
-
-    return time.time()
 
 
 def _head_row(head: Head) -> dict[str, Any]:

@@ -61,6 +61,12 @@ class Desk:
         """The study's name."""
         return self.plan.definition.name
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether no pull is left to be made."""
+        with self.storage.reading(self.name) as ledger:
+            return ledger.head.finished
+
     def ask(self, count: int = 1) -> list[PullFact]:
         """Lease up to `count` pulls; none means that others must be told first, or that all were.
 

@@ -21,6 +21,10 @@ class Ledger(Protocol):
         """What was fixed before the first pull."""
 
     @property
+    def created_at(self) -> float:
+        """When the study was created, in seconds since the epoch."""
+
+    @property
     def head(self) -> Head:
         """Where the study stands."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Mask
+from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
@@ -135,7 +135,7 @@ def verdict_of(plan: Plan, view: View) -> Verdict:
         budget=head.budget,
         finished=head.finished,
         arms=tuple(arms),
-        flips=_flips(plan, written, alive),
+        flips=_flips(plan, written),
         exact=tuple(
             str(attribute)
             for attribute, one in zip(plan.problem.attributes, varies, strict=True)
@@ -216,13 +216,13 @@ def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[di
     return result
 
 
-def _flips(plan: Plan, written: Sequence[Mapping[str, Estimate]], alive: Mask) -> tuple[Flip, ...]:
+def _flips(plan: Plan, written: Sequence[Mapping[str, Estimate]]) -> tuple[Flip, ...]:
     """Return the nearest tighter and looser threshold of each constraint with another answer.
 
     Answers change at arms' own estimates only, so these are the candidates.
     """
     problem = plan.problem
-    known = [arm for arm in range(plan.arm_count) if written[arm] and alive[arm]]
+    known = [arm for arm in range(plan.arm_count) if written[arm]]
     signs = problem.signs
     table = np.array(
         [

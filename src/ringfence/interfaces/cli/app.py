@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ringfence.core.errors import NotBuiltError, RingfenceError
-from ringfence.interfaces.cli import bench, compare, gaps, paper, simulate
+from ringfence.interfaces.cli import bench, compare, gaps, paper, simulate, study
 
 EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -23,13 +23,15 @@ app.command("paper")(paper.paper)
 app.command("simulate")(simulate.simulate)
 app.command("gaps")(gaps.gaps)
 app.command("compare")(compare.compare)
+for _command in (
+    study.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
+    study.export, study.doctor, study.studies,
+):  # fmt: skip
+    app.command(_command.__name__)(_command)
 app.command("bench")(bench.bench)
 
 
-PLANNED = (
-    "plan", "run", "recommend", "ask", "tell", "status", "explain", "export", "studies",
-    "doctor", "replay", "serve",
-)  # fmt: skip
+PLANNED = ("plan", "replay", "serve")
 
 
 def _not_built(context: typer.Context) -> None:
