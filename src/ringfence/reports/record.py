@@ -6,6 +6,7 @@ study calls its arms and metrics is text in it.
 
 import hashlib
 import json
+import math
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,7 +26,9 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8d8de;
-         vertical-align: top; overflow-wrap: anywhere; }
+         vertical-align: top; overflow-wrap: break-word; }
+td.figure { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; }
 .verdict { border-left: .4rem solid; padding: .8rem 1rem; background: #f6f6f8; font-size: 1.1rem; }
 .feasible { border-color: #1a7f37; } .infeasible { border-color: #b42318; }
 .too-close-to-call { border-color: #b58900; }
@@ -42,6 +45,8 @@ _COLOURS = {
     "infeasible": "#8a8a94",
 }
 _WIDTH, _HEIGHT, _EDGE = 720.0, 360.0, 48.0
+_SHORT_CELL = 28
+_MOST_LETTERS = 48
 
 
 def data_hash(observations: Mapping[str, Sequence[Any]]) -> str:
@@ -106,8 +111,13 @@ def deceiver_map(verdict: Verdict) -> str:
         ),
         _text(border - 6, _EDGE / 2 + 4, "feasible", "end"),
         _text(border + 6, _EDGE / 2 + 4, "infeasible", "start"),
-        _text(_WIDTH / 2, _HEIGHT - 10, "margin: largest violation in units of the noise"),
+        _text(_WIDTH / 2, _HEIGHT - 8, "margin: largest violation, in units of noise"),
         _text(8, 16, objective, "start"),
+        *(_tick(x(value), _HEIGHT - _EDGE + 14, value) for value in _ticks(np.append(across, 0.0))),
+        *(
+            _tick(_EDGE - 10, y(value) + 4, value, "end")
+            for value in _ticks(np.concatenate([low, high]))
+        ),
     ]
     for arm, at, value, bottom, top in zip(arms, across, up, low, high, strict=True):
         colour = _COLOURS[arm.kind or "infeasible"]
@@ -127,8 +137,26 @@ def _scale(values: Any, start: float, stop: float) -> Any:
     return lambda value: start + (float(value) - low) / span * (stop - start)
 
 
+def _ticks(values: Any) -> list[float]:
+    """Return three to six round numbers within the values' range."""
+    low, high = float(np.min(values)), float(np.max(values))
+    if high <= low:
+        return [low]
+    step = 10.0 ** math.floor(math.log10(high - low))
+    for finer in (1.0, 2.0, 4.0):
+        first = math.ceil(low * finer / step)
+        found = [k * step / finer for k in range(first, math.floor(high * finer / step) + 1)]
+        if len(found) >= 3:
+            break
+    return found
+
+
+def _tick(x: float, y: float, value: float, anchor: str = "middle") -> str:
+    return _text(x, y, f"{value:.3g}", anchor)
+
+
 def _text(x: float, y: float, words: str, anchor: str = "middle") -> str:
-    short = words if len(words) <= 40 else words[:39] + "…"
+    short = words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" '
         f'fill="currentColor">{escape(short)}</text>'
@@ -137,10 +165,14 @@ def _text(x: float, y: float, words: str, anchor: str = "middle") -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide">{table}</div>'
+
+
+def _cell(words: str) -> str:
+    short = len(words) <= _SHORT_CELL
+    return f"<td{' class=figure' if short else ''}>{escape(words)}</td>"
 
 
 def _arms(verdict: Verdict) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
+_NEARLY_SURE = 0.999
+EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
 CAVEAT = (
     "Probabilities are approximate: pulls were chosen by what was seen, and are taken to be "
     "independent."
@@ -41,6 +43,8 @@ def sentence(verdict: Verdict) -> str:
     """Return the verdict as one sentence."""
     so_far = "" if verdict.finished else "So far: "
     sure = f"{100 * verdict.confidence:.1f}%"
+    if verdict.confidence > _NEARLY_SURE:
+        sure = f"more than {100 * _NEARLY_SURE:g}%"
     if verdict.verdict == "feasible":
         return f"{so_far}{verdict.arm} is the best feasible arm ({sure} sure of both)."
     if verdict.verdict == "infeasible":
@@ -65,6 +69,7 @@ def remarks(verdict: Verdict) -> list[str]:
         if arm.kind == "deceiver"
     ]
     lines += [flip_sentence(flip) for flip in verdict.flips]
+    lines += [EXPLORATORY] * bool(verdict.flips)
     lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
@@ -76,10 +81,7 @@ def flip_sentence(flip: Flip) -> str:
     answer = f"{flip.answer} would be the answer"
     if not flip.feasible:
         answer = f"no arm would be feasible, and {flip.answer} nearest"
-    return (
-        f"With a threshold of {flip.threshold:.6g} in place of that in {flip.constraint}, {answer} "
-        "(exploratory: thresholds are to be fixed before the data)."
-    )
+    return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
 
 
 def reason(arm: ArmVerdict) -> str:

@@ -4,6 +4,7 @@ A change here is a migration in `migrations/versions`, and a new HEAD. May touch
 """
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Float,
@@ -28,12 +29,12 @@ studies = Table(
     Column("definition", Text, nullable=False),  # JSON
     Column("created_at", Float, nullable=False),
     # Where it stands: read and written in every transaction, so that they are one after the other.
-    Column("budget", Integer, nullable=False),
-    Column("round", Integer, nullable=False),
-    Column("issued", Integer, nullable=False),
-    Column("round_end", Integer, nullable=False),
-    Column("unresolved", Integer, nullable=False),
-    Column("charged", Integer, nullable=False),
+    Column("budget", BigInteger, nullable=False),
+    Column("round", BigInteger, nullable=False),
+    Column("issued", BigInteger, nullable=False),
+    Column("round_end", BigInteger, nullable=False),
+    Column("unresolved", BigInteger, nullable=False),
+    Column("charged", BigInteger, nullable=False),
     Column("finished", Boolean, nullable=False),
     Column("broken", Text, nullable=False),  # JSON
 )
@@ -42,8 +43,8 @@ rounds = Table(
     "rounds",
     metadata,
     Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("first", Integer, nullable=False),
+    Column("number", BigInteger, primary_key=True),
+    Column("first", BigInteger, nullable=False),
     Column("decision", Text, nullable=False),  # JSON
 )
 
@@ -51,10 +52,10 @@ pulls = Table(
     "pulls",
     metadata,
     Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
-    Column("number", Integer, primary_key=True),
+    Column("number", BigInteger, primary_key=True),
     Column("arm", Integer, nullable=False),
-    Column("ordinal", Integer, nullable=False),
-    Column("round", Integer, nullable=False),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("round", BigInteger, nullable=False),
     Column("state", Text, nullable=False),
     Column("lease", Integer, nullable=False),
     Column("deadline", Float, nullable=False),
@@ -78,9 +79,9 @@ past = Table(
     "past",
     metadata,
     Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
-    Column("place", Integer, primary_key=True),
+    Column("place", BigInteger, primary_key=True),
     Column("arm", Integer, nullable=False),
     Column("values", Text, nullable=False),  # JSON
     Column("label", Text, nullable=False),
-    Column("after", Integer, nullable=False),
+    Column("after", BigInteger, nullable=False),
 )

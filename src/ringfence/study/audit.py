@@ -34,7 +34,7 @@ class Audit:
 def audit(plan: Plan, ledger: Ledger) -> Audit:
     """Check every fact of a study against the others."""
     head = ledger.head
-    pulls = ledger.pulls_between(-(2**31), 2**31 - 1)
+    pulls = ledger.pulls_between(0, 2**62)
     rounds = ledger.rounds()
     problems = [*_budget(head, pulls), *_numbering(head, pulls, rounds), *_values(plan, pulls)]
     if not problems:  # decisions make sense only on facts that do
@@ -74,9 +74,8 @@ def _numbering(head: Head, pulls: Sequence[PullFact], rounds: Sequence[Round]) -
         if one.number != place:
             problems.append(f"round {place} is missing")
             return problems
-        arms, ordinals = one.order
         mine = pulls[one.first - 1 : one.first - 1 + one.size]
-        for pull, arm, ordinal in zip(mine, arms, ordinals, strict=False):
+        for pull, (arm, ordinal) in zip(mine, one.order(0, len(mine)), strict=True):
             if (pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number):
                 problems.append(f"pull {pull.number} is not the one that round {place} asks for")
         if place < len(rounds) - 1 and len(mine) < one.size:

@@ -100,17 +100,15 @@ class Desk:
     ) -> tuple[list[PullFact], Head]:
         """Issue the next pulls of this round; those of a broken arm are cancelled instead."""
         current = ledger.round(head.round)
-        arms, ordinals = self._reader.order(current)
         start = head.issued + 1 - current.first
         fresh = []
-        for place in range(start, min(start + count, current.size)):
-            arm = int(arms[place])
+        for place, (arm, ordinal) in enumerate(current.order(start, start + count), start=start):
             off = arm in head.broken
             fresh.append(
                 PullFact(
                     number=current.first + place,
                     arm=arm,
-                    ordinal=int(ordinals[place]),
+                    ordinal=ordinal,
                     round=current.number,
                     state=State.CANCELLED if off else State.ISSUED,
                     lease=0 if off else 1,
@@ -326,13 +324,6 @@ class Reader:
         self._failing = np.zeros(plan.arm_count, np.int64)
         self._broken: dict[int, int] = {}
         self._spent = 0
-        self._order: tuple[int, Any] = (-1, None)
-
-    def order(self, current: Round) -> Any:
-        """Return a round's arms and ordinals, worked out once."""
-        if self._order[0] != current.number:
-            self._order = (current.number, current.order)
-        return self._order[1]
 
     def catch_up(self, ledger: Ledger, head: Head) -> Standing:
         """Read what is new; a round that is not over is read as far as it goes."""

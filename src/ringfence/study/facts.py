@@ -156,17 +156,22 @@ class Round:
         """How many pulls it has."""
         return sum(self.allocation)
 
-    @property
-    def order(self) -> tuple[Integers, Integers]:
-        """The arm and the ordinal of each of its pulls: every arm in turn, so long as it has any.
+    def order(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Return arm and ordinal of its pulls from place `start` to before `stop`.
 
-        Any prefix is as even as can be, so that a study that is stopped has seen every arm.
+        Every arm has its turn, so long as it has pulls left. Any prefix is as even as can be, so
+        that a study that is stopped has seen every arm. Nothing is laid out: a round may be huge.
         """
-        counts = np.array(self.allocation, dtype=np.int64)
-        arms = np.repeat(np.arange(len(counts)), counts)
-        places = np.concatenate([np.arange(count) for count in counts] or [counts])
-        turn = np.lexsort((arms, places))
-        return arms[turn], places[turn] + np.array(self.before, dtype=np.int64)[arms[turn]]
+        found: list[tuple[int, int]] = []
+        place, turn = 0, 0  # the first pull of a stretch of turns, and its first turn
+        for last in sorted(set(self.allocation) - {0}):
+            arms = [arm for arm, count in enumerate(self.allocation) if count >= last]
+            end = place + (last - turn) * len(arms)
+            for one in range(max(start, place), min(stop, end)):
+                round_, of = divmod(one - place, len(arms))
+                found.append((arms[of], self.before[arms[of]] + turn + round_))
+            place, turn = end, last
+        return found
 
 
 @dataclass(frozen=True)
