@@ -16,9 +16,11 @@ if TYPE_CHECKING:
         EstimateError,
         ExpressionError,
         InputError,
+        LeaseError,
         MissingExtraError,
         NotBuiltError,
         RingfenceError,
+        StorageError,
     )
     from ringfence.core.expressions import Attribute, Own, parse_attribute
     from ringfence.core.hardness import ArmTheory, Hardness
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from ringfence.core.oracle import Oracle
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
+    from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.interfaces.studies import Pull, Status, Study
     from ringfence.interfaces.wiring import compare, reproduce_paper, simulate, tournament
     from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
@@ -34,22 +38,32 @@ if TYPE_CHECKING:
     from ringfence.reports.tournament import Duel, Standing, Tournament
     from ringfence.simulation.instance import Instance
     from ringfence.simulation.results import ComparisonRow, SimulationResult
+    from ringfence.study.audit import Audit
+    from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
     __version__: str
 
 _HOMES = {
     "AdaptivePolicy": "policies.policy",
     "ArmTheory": "core.hardness",
+    "ArmVerdict": "study.verdict",
     "Attribute": "core.expressions",
+    "Audit": "study.audit",
+    "Command": "execution.evaluating",
     "ComparisonRow": "simulation.results",
     "Curve": "reports.paper",
     "Duel": "reports.tournament",
+    "Estimate": "study.verdict",
     "EstimateError": "core.errors",
     "Evidence": "policies.policy",
     "ExpressionError": "core.errors",
+    "Flip": "study.verdict",
+    "Function": "execution.evaluating",
     "Hardness": "core.hardness",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
+    "LeaseError": "core.errors",
+    "LoggedRows": "execution.evaluating",
     "Measurement": "core.measurement",
     "MissingExtraError": "core.errors",
     "NotBuiltError": "core.errors",
@@ -61,11 +75,16 @@ _HOMES = {
     "Phase": "core.schedule",
     "PhasePolicy": "policies.policy",
     "Problem": "core.problem",
+    "Pull": "interfaces.studies",
     "RingfenceError": "core.errors",
     "SimulationResult": "simulation.results",
     "Standing": "reports.tournament",
     "Statement": "reports.paper",
+    "Status": "interfaces.studies",
+    "StorageError": "core.errors",
+    "Study": "interfaces.studies",
     "Tournament": "reports.tournament",
+    "Verdict": "study.verdict",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
     "measure_sample": "core.measurement",
@@ -84,16 +103,24 @@ __all__ = [
     "POLICIES",
     "AdaptivePolicy",
     "ArmTheory",
+    "ArmVerdict",
     "Attribute",
+    "Audit",
+    "Command",
     "ComparisonRow",
     "Curve",
     "Duel",
+    "Estimate",
     "EstimateError",
     "Evidence",
     "ExpressionError",
+    "Flip",
+    "Function",
     "Hardness",
     "InputError",
     "Instance",
+    "LeaseError",
+    "LoggedRows",
     "Measurement",
     "MissingExtraError",
     "NotBuiltError",
@@ -104,11 +131,16 @@ __all__ = [
     "Phase",
     "PhasePolicy",
     "Problem",
+    "Pull",
     "RingfenceError",
     "SimulationResult",
     "Standing",
     "Statement",
+    "Status",
+    "StorageError",
+    "Study",
     "Tournament",
+    "Verdict",
     "compare",
     "find_policy",
     "measure_sample",

@@ -795,3 +795,46 @@ def test_the_version_and_the_help_are_shown() -> None:
     for command in ("paper", "simulate", "gaps", "compare", "bench"):
         assert command in text
         assert "--json" in shown(command, "--help")
+
+
+# ------------------------------------------------------------------ attributes beyond the mean
+
+TAILS = {
+    "objective": "minimize cvar(loss, 0.9)",
+    "constraints": ("p95(risk) <= 2.5",),
+    "noise": 'family = ["exponential", "gaussian"]\ncovariance = [[1.0]]',
+}
+
+
+def test_percentiles_and_tails_are_simulated_and_explained(tmp_path: Path) -> None:
+    path = write(tmp_path, [1.0, 0.0], [2.0, 0.0], [0.7, 1.5], **TAILS)  # type: ignore[arg-type]
+    for scales in ("known", "estimated"):
+        result = document(
+            "simulate", path, "--budget", 90, "--replications", 300, "--scales", scales
+        )
+        assert result["engine"] == "cpu"
+        assert result["pulls_used"] <= 90
+        assert 0 < result["errors"] < 300
+    theory = document("gaps", path, "--budget", 900)
+    assert theory["optimal"] == "arm-1"
+    assert theory["feasible"]
+    assert [arm["kind"] for arm in theory["arms"]] == [
+        "optimal",
+        "feasible-suboptimal",
+        "deceiver",
+    ]
+    # The margin is that of the share beyond the limit, in units of its own noise.
+    shares = [0.5 * math.erfc((2.5 - mean) / math.sqrt(2.0)) for mean in (0.0, 0.0, 1.5)]
+    noise = sum(share * (1.0 - share) for share in shares) / 3.0
+    assert [arm["margin"] for arm in theory["arms"]] == pytest.approx(
+        [(share - 0.05) / math.sqrt(2.0 * noise) for share in shares]
+    )
+    assert theory["upper_bound"] is None
+    text = shown("gaps", path)
+    assert "minimize cvar(loss, 0.9), subject to p95(risk) <= 2.5" in text
+
+
+def test_a_budget_too_small_for_a_tail_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, [1.0, 0.0], [2.0, 0.0], **TAILS)  # type: ignore[arg-type]
+    words = ("budget = 3 is too small for 2 arms", "uniform needs at least 4 pulls")
+    refused(ringfence("simulate", path, "--policy", "uniform", "--budget", 3), *words)

@@ -71,7 +71,11 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
     return found
 
 
-@pytest.mark.parametrize("written", [README, ROOT / "docs/attributes.md"], ids=lambda at: at.stem)
+@pytest.mark.parametrize(
+    "written",
+    [README, ROOT / "docs/attributes.md", ROOT / "docs/studies.md"],
+    ids=lambda at: at.stem,
+)
 @pytest.mark.usefixtures("page")
 def test_python_blocks_run(written: Path) -> None:
     """All of them in one namespace, from top to bottom, as a reader would."""
