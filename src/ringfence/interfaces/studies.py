@@ -412,6 +412,14 @@ class Study:
         return bool(self.desk.look().book.is_seen.any())
 
 
+def has_study(storage: str, name: str) -> bool:
+    """Tell whether a storage holds a study, without making the storage."""
+    path = Path(storage.removeprefix("sqlite:///"))
+    if storage.startswith("sqlite:///") and not path.exists():
+        return False
+    return name in open_storage(storage).names()
+
+
 def open_storage(storage: str | Storage, *, exists: bool = False) -> Storage:
     """Return the storage that a URL names; with `exists`, a file that is missing is refused."""
     if not isinstance(storage, str):

@@ -5,7 +5,8 @@ May touch every room, and the files that were named.
 
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ringfence.core.errors import ExpressionError, InputError
 from ringfence.core.expressions import Functions
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
-from ringfence.interfaces.studies import Study
+from ringfence.interfaces.studies import Study, has_study
 from ringfence.simulation.instance_file import complaint, loaded_function
 from ringfence.simulation.tables import number_column, read_columns
 
@@ -92,6 +93,10 @@ class StudyFile:
         Only the budget may differ, upwards. Without `batch`, an adaptive policy decides as many
         pulls at once as there are workers when the study is created.
         """
+        with _placed(self.path):
+            return self._open(storage or self.storage, workers)
+
+    def _open(self, storage: str, workers: int) -> Study:
         file = self.content
         arguments: dict[str, Any] = {
             "arms": file.arms,
@@ -99,7 +104,7 @@ class StudyFile:
             "constraints": file.constraints,
             "budget": file.budget,
             "policy": file.policy,
-            "storage": storage or self.storage,
+            "storage": storage,
             "seed": file.seed,
             "metrics": file.metrics,
             "functions": self.functions,
@@ -108,35 +113,35 @@ class StudyFile:
             "max_failures": file.max_failures,
             "load_if_exists": True,
         }
-        try:
-            known = Study.load(file.name, storage=arguments["storage"], functions=self.functions)
-        except InputError:
-            batch = file.batch or workers
-        else:
-            batch = file.batch or known.definition.batch
-        study = Study.create(file.name, batch=batch, **arguments)
+        if file.batch is None and has_study(storage, file.name):
+            workers = Study.load(file.name, storage=storage).definition.batch
+        study = Study.create(file.name, batch=file.batch or workers, **arguments)
         budget = study.view().head.budget
         if file.budget > budget:
             study.raise_budget(file.budget)
         elif file.budget < budget:
             raise InputError(
-                f"{self.path}: budget = {file.budget} is less than the {budget} pulls that study "
+                f"budget = {file.budget} is less than the {budget} pulls that study "
                 f"{file.name!r} has. A budget can only rise: mend the file."
             )
         return study
 
     def evaluation(self) -> Evaluate:
         """Return the way in which pulls are evaluated."""
+        with _placed(self.path):
+            return self._evaluation()
+
+    def _evaluation(self) -> Evaluate:
         pull = self.content.pull
         ways = [] if pull is None else [pull.command, pull.python, pull.table]
         if pull is None or sum(way is not None for way in ways) != 1:
             raise InputError(
-                f"{self.path}: [pull] must have exactly one of command, python and table. Add "
+                "[pull] must have exactly one of command, python and table. Add "
                 "command = ['./evaluate', '--arm', '{arm}', '--seed', '{seed}']."
             )
         if pull.command is not None:
             if not pull.command:
-                raise InputError(f"{self.path}: pull.command = [] must name a program. Add it.")
+                raise InputError("pull.command = [] must name a program. Add it.")
             timeout = None if pull.timeout_seconds is None else float(pull.timeout_seconds)
             return Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
         if pull.python is not None:
@@ -151,7 +156,7 @@ class StudyFile:
 
     def _logged(self, table: _Table | None) -> LoggedRows:
         if table is None:
-            raise InputError(f"{self.path}: pull.table is missing.")
+            raise InputError("pull.table is missing.")
         file = self.content
         metrics = Problem.parse(file.objective, file.constraints, functions=self.functions).metrics
         metrics = tuple(dict.fromkeys((*metrics, *(file.metrics or ()))))
@@ -162,7 +167,7 @@ class StudyFile:
         for name, mine in found.items():
             if not len(mine):
                 raise InputError(
-                    f"{self.path}: pull.table has no row of arm {name!r} in column {table.arm!r}. "
+                    f"pull.table has no row of arm {name!r} in column {table.arm!r}. "
                     "Mend the name or drop the arm."
                 )
         return LoggedRows(metrics, found)
@@ -178,8 +183,15 @@ def read_study_file(path: Path) -> StudyFile:
         raise InputError(f"study = {str(path)!r} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not a TOML file: {error}.") from None
-    try:
+    with _placed(path):
         return _study_file(path, content)
+
+
+@contextmanager
+def _placed(path: Path) -> Iterator[None]:
+    """Begin every error with the file's name."""
+    try:
+        yield
     except ExpressionError as error:
         raise ExpressionError(f"{path}: {error.what}", error.text, error.position) from None
     except InputError as error:

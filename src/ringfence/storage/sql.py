@@ -10,6 +10,7 @@ May touch study, core, and the database that was named.
 import json
 import sqlite3
 import time
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -47,6 +48,7 @@ class SqlStorage:
         """Open a database, and bring its tables up to date."""
         self.engine = _engine(url)
         self.url = self.engine.url.render_as_string(hide_password=True)
+        weakref.finalize(self, self.engine.dispose)
         self._ids: dict[str, tuple[int, Definition]] = {}
         with _in_words(self.url):
             self._migrate()

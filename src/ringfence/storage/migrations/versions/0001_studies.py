@@ -7,6 +7,11 @@ revision = "0001"
 down_revision = None
 
 
+def _study() -> sa.Column[int]:
+    owner = sa.ForeignKey("studies.id", ondelete="CASCADE")
+    return sa.Column("study", sa.Integer, owner, primary_key=True)
+
+
 def upgrade() -> None:
     """Make the tables."""
     op.create_table(
@@ -24,17 +29,16 @@ def upgrade() -> None:
         sa.Column("finished", sa.Boolean, nullable=False),
         sa.Column("broken", sa.Text, nullable=False),
     )
-    study = sa.ForeignKey("studies.id", ondelete="CASCADE")
     op.create_table(
         "rounds",
-        sa.Column("study", sa.Integer, study, primary_key=True),
+        _study(),
         sa.Column("number", sa.BigInteger, primary_key=True),
         sa.Column("first", sa.BigInteger, nullable=False),
         sa.Column("decision", sa.Text, nullable=False),
     )
     op.create_table(
         "pulls",
-        sa.Column("study", sa.Integer, study.copy(), primary_key=True),
+        _study(),
         sa.Column("number", sa.BigInteger, primary_key=True),
         sa.Column("arm", sa.Integer, nullable=False),
         sa.Column("ordinal", sa.BigInteger, nullable=False),
@@ -55,7 +59,7 @@ def upgrade() -> None:
     op.create_index("ordinals", "pulls", ["study", "arm", "ordinal"], unique=True)
     op.create_table(
         "past",
-        sa.Column("study", sa.Integer, study.copy(), primary_key=True),
+        _study(),
         sa.Column("place", sa.BigInteger, primary_key=True),
         sa.Column("arm", sa.Integer, nullable=False),
         sa.Column("values", sa.Text, nullable=False),

@@ -1,0 +1,430 @@
+"""Studies from the command line, with real programs as arms and a database on disk."""
+
+import csv
+import json
+import sqlite3
+import stat
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ringfence as rf
+from tests.e2e.command_line import Outcome, process, ringfence
+
+PROGRAM = """\
+import json, random, sys
+arm, seed = sys.argv[1], int(sys.argv[2])
+rng = random.Random(seed)
+cost = {"cheap": 1.0, "solid": 2.0, "dear": 3.0}.get(arm, 2.0)
+risk = {"cheap": 0.9, "solid": 0.3, "dear": 0.2}.get(arm, 0.3)
+print(json.dumps({"cost": rng.gauss(cost, 0.5), "risk": rng.gauss(risk, 0.2)}))
+"""
+KEYS = {"arm", "feasible", "verdict", "confidence", "pulls_used", "budget", "arms"}
+
+
+def write_study(folder: Path, *, program: str = PROGRAM, **changes: Any) -> Path:
+    """Write a study of three arms, evaluated by a program, and return its file."""
+    script = folder / "evaluate.py"
+    script.write_text(program, encoding="utf-8")
+    content: dict[str, Any] = {
+        "name": "trial",
+        "objective": "minimize mean(cost)",
+        "constraints": ["mean(risk) <= 0.6"],
+        "budget": 60,
+        "policy": "constrained-sr",
+        "arms": ["cheap", "solid", "dear"],
+        "seed": 5,
+    } | changes
+    pull = content.pop("pull", {"command": [sys.executable, "evaluate.py", "{arm}", "{seed}"]})
+    lines = [f"{key} = {json.dumps(value)}" for key, value in content.items()]
+    lines += ["[pull]", *(f"{key} = {json.dumps(value)}" for key, value in pull.items())]
+    path = folder / "trial.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def document(done: Outcome) -> dict[str, Any]:
+    """Return the JSON on standard output, which must be all there is."""
+
+    def refuse(word: str) -> Any:
+        raise AssertionError(f"not strict: {word}")
+
+    found = json.loads(done.out, parse_constant=refuse)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_study_runs_from_a_file_to_a_verdict(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    done = ringfence("run", str(file), "--workers", "3", "--json")
+    verdict = document(done)
+    assert done.code == 0
+    assert verdict.keys() >= KEYS
+    assert (verdict["arm"], verdict["feasible"], verdict["verdict"]) == ("solid", True, "feasible")
+    assert verdict["pulls_used"] <= verdict["budget"] == 60
+    assert (tmp_path / "trial.db").exists()
+    by_name = {arm["name"]: arm for arm in verdict["arms"]}
+    assert by_name["cheap"]["kind"] == "deceiver"
+    assert by_name["cheap"]["blocked_by"] == ["mean(risk) <= 0.6"]
+    value = by_name["solid"]["estimates"]["mean(cost)"]
+    assert value["low"] < value["value"] < value["high"]
+    again = ringfence("run", str(file), "--json")
+    assert document(again) == verdict  # finished: nothing is spent, the verdict stays
+    assert ringfence("recommend", str(file), "--json").out == again.out
+
+
+def test_the_same_study_gives_the_same_verdict_however_it_is_run(tmp_path: Path) -> None:
+    """By commands with one worker and with four, and by a Python function."""
+    verdicts = []
+    for workers in ("1", "4"):
+        folder = tmp_path / workers
+        folder.mkdir()
+        file = write_study(folder, policy="top-two", batch=4)
+        verdicts.append(document(ringfence("run", str(file), "--workers", workers, "--json")))
+    assert verdicts[0] == verdicts[1]
+
+    def evaluate(arm: str, seed: int) -> dict[str, float]:
+        done = process(sys.executable, str(tmp_path / "1" / "evaluate.py"), arm, str(seed))
+        found: dict[str, float] = json.loads(done.out)
+        return found
+
+    study = rf.Study.create(
+        "trial",
+        arms=["cheap", "solid", "dear"],
+        objective="minimize mean(cost)",
+        constraints=["mean(risk) <= 0.6"],
+        budget=60,
+        policy="top-two",
+        batch=4,
+        seed=5,
+        storage="memory://",
+    )
+    verdict = study.optimize(evaluate, workers=2)
+    assert verdict is not None
+    assert verdict.arm == verdicts[0]["arm"]
+    assert verdict.confidence == verdicts[0]["confidence"]
+    assert [arm.pulls for arm in verdict.arms] == [arm["pulls"] for arm in verdicts[0]["arms"]]
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "word"),
+    [("mean(risk) <= 0.6", 0, "feasible"), ("mean(risk) <= -1", 3, "infeasible"),
+     ("mean(risk) <= 0.2", 4, "too-close-to-call")],
+)  # fmt: skip
+def test_exit_codes_tell_the_verdict(tmp_path: Path, limit: str, code: int, word: str) -> None:
+    file = write_study(tmp_path, constraints=[limit], arms=["dear", "solid"], budget=40)
+    done = ringfence("run", str(file))
+    assert done.code == code
+    assert ringfence("recommend", str(file), "--json").code == code
+    assert document(ringfence("recommend", str(file), "--json"))["verdict"] == word
+
+
+def test_scripts_ask_and_tell(tmp_path: Path) -> None:
+    file = str(write_study(tmp_path, budget=12, policy="uniform"))
+    first = document(ringfence("ask", file, "-n", "2", "--json"))["pulls"]
+    assert [pull["pull"] for pull in first] == [1, 2]
+    assert first[0].keys() >= {"pull", "lease", "arm", "seed", "deadline"}
+    metrics = '{"cost": 1.5, "risk": 0.1}'
+    told = ringfence("tell", file, "1", "1", metrics, "--json")
+    assert document(told) == {"status": "told"}
+    assert (
+        document(ringfence("tell", file, "1", "1", metrics, "--json"))["status"] == "already-told"
+    )
+    other = ringfence("tell", file, "1", "1", '{"cost": 9, "risk": 0.1}')
+    assert (other.code, other.out) == (2, "")
+    assert "already told other values" in other.err
+    late = ringfence("tell", file, "2", "7", metrics)
+    assert "lease 7" in late.err
+    assert late.code == 2
+    assert (
+        document(ringfence("fail", file, "2", "1", "--error", "no", "--json"))["status"] == "failed"
+    )
+    status = document(ringfence("status", file, "--json"))
+    assert {key: status[key] for key in ("told", "issued", "failed", "budget", "phase")} == {
+        "told": 1, "issued": 0, "failed": 1, "budget": 12, "phase": 0,
+    }  # fmt: skip
+    assert status["alive"] == ["cheap", "solid", "dear"]
+    assert status.keys() >= {"arm", "feasible"}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        ("{", ["JSON object"]),
+        ("[1]", ["JSON object"]),
+        ('{"cost": 1}', ["'risk'", "missing"]),
+        ('{"cost": 1, "risk": 1, "rsik": 2}', ["'rsik'", "unknown", "Did you mean 'risk'"]),
+        ('{"cost": NaN, "risk": 1}', ["'cost'", "finite"]),
+        ('{"cost": "1", "risk": 1}', ["'cost'", "finite"]),
+        ('{"cost": null, "risk": 1}', ["'cost'", "finite"]),
+    ],
+)
+def test_bad_metrics_are_refused_and_change_nothing(
+    tmp_path: Path, metrics: str, words: list[str]
+) -> None:
+    file = str(write_study(tmp_path))
+    ringfence("ask", file)
+    before = ringfence("status", file, "--json").out
+    done = ringfence("tell", file, "1", "1", metrics)
+    assert (done.code, done.out) == (2, "")
+    for word in words:
+        assert word in done.err
+    assert ringfence("status", file, "--json").out == before
+
+
+BAD_PROGRAMS = {
+    "hangs": ("import time; time.sleep(60)", "did not finish within 0.5 seconds"),
+    "prints garbage": ("print('hello')", "no JSON object"),
+    "prints nothing": ("", "no JSON object"),
+    "exits with an error": ("import sys; sys.exit('disk on fire')", "disk on fire"),
+    "prints NaN": ('print(\'{"cost": NaN, "risk": 1}\')', "'cost'"),
+    "prints a list": ("print('[1, 2]')", "not a JSON object"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_PROGRAMS)
+def test_an_arm_whose_program_fails_is_withdrawn(tmp_path: Path, fault: str) -> None:
+    """The other arms go on, the failures are kept, and explain says what happened."""
+    body, words = BAD_PROGRAMS[fault]
+    bad = "\n".join(f"    {line}" for line in (body or "pass").splitlines())
+    head, _, rest = PROGRAM.partition("rng =")
+    program = f"{head}if arm == 'dear':\n{bad}\n    sys.exit(0)\nrng ={rest}"
+    pull = {
+        "command": [sys.executable, "evaluate.py", "{arm}", "{seed}"],
+        "timeout_seconds": 0.5 if fault == "hangs" else 20.0,
+    }
+    file = write_study(tmp_path, program=program, pull=pull, budget=30)
+    done = ringfence("run", str(file), "--workers", "2", "--json")
+    assert document(done)["arm"] == "solid"
+    explained = document(ringfence("explain", str(file), "dear", "--json"))["arms"]
+    assert [arm["name"] for arm in explained] == ["dear"]
+    assert "3 failed pulls in a row" in explained[0]["reason"]
+    assert document(ringfence("doctor", str(file), "--json"))["ok"]
+    with sqlite3.connect(tmp_path / "trial.db") as connection:
+        errors = connection.execute("SELECT error FROM pulls WHERE state = 'failed'").fetchall()
+    connection.close()
+    assert len(errors) >= 3
+    assert words in errors[0][0]
+
+
+def test_a_study_of_failing_arms_alone_stops_and_says_so(tmp_path: Path) -> None:
+    file = write_study(tmp_path, program="import sys; sys.exit(7)")
+    done = ringfence("run", str(file))
+    assert done.code == 2
+    assert "no arm with enough observations" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_observations_are_exported(tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    file = str(write_study(tmp_path, budget=12, policy="uniform"))
+    ringfence("run", file)
+    table, parquet = tmp_path / "pulls.csv", tmp_path / "pulls.parquet"
+    assert ringfence("export", file, "--output", str(table)).code == 0
+    assert document(ringfence("export", file, "--output", str(parquet), "--json"))["rows"] == 12
+    with table.open(newline="", encoding="utf-8") as opened:
+        rows = list(csv.DictReader(opened))
+    assert list(rows[0]) == ["pull", "arm", "seed", "cost", "risk"]
+    columns = pyarrow.parquet.read_table(parquet).to_pydict()
+    assert [float(row["cost"]) for row in rows] == columns["cost"]
+    assert [int(row["seed"]) for row in rows] == columns["seed"]
+    wrong = ringfence("export", file, "--output", str(tmp_path / "pulls.xls"))
+    assert wrong.code == 2
+    assert ".csv or .parquet" in wrong.err
+
+
+DAMAGE = {
+    "an observation changed": "UPDATE pulls SET \"values\" = '[99.0, 0.1]' WHERE number = 3",
+    "a pull removed": "DELETE FROM pulls WHERE number = 5",
+    "a pull of another arm": "UPDATE pulls SET arm = 1 - arm, ordinal = 900 WHERE number = 1",
+    "more pulls than the budget": "UPDATE studies SET budget = 10",
+    "a pull left open": "UPDATE pulls SET state = 'issued' WHERE number = 2",
+    "a told pull without values": 'UPDATE pulls SET "values" = NULL WHERE number = 2',
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_the_doctor_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
+    file = str(write_study(tmp_path))
+    ringfence("run", file)
+    sound = ringfence("doctor", file, "--json")
+    assert (sound.code, document(sound)["ok"], document(sound)["problems"]) == (0, True, [])
+    connection = sqlite3.connect(tmp_path / "trial.db")
+    connection.execute(DAMAGE[damage])
+    connection.commit()
+    connection.close()
+    done = ringfence("doctor", "trial", "--storage", f"sqlite:///{tmp_path / 'trial.db'}", "--json")
+    assert done.code == 1
+    found = document(done)
+    assert not found["ok"]
+    assert found["problems"]
+    assert found.keys() >= {"told", "issued", "failed", "budget"}
+
+
+def test_studies_are_listed_and_deleted(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'all.db'}"
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        ringfence("ask", str(write_study(folder, name=name)), "--storage", url)
+    assert document(ringfence("studies", "--storage", url, "--json"))["studies"] == ["one", "two"]
+    assert ringfence("studies", "--storage", url, "--delete", "one").code == 0
+    assert document(ringfence("studies", "--storage", url, "--json"))["studies"] == ["two"]
+    gone = ringfence("studies", "--storage", url, "--delete", "one")
+    assert gone.code == 2
+    assert "'one'" in gone.err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"objective": "minimize mean(risk)"}, ["objective", "mean(cost)", "mean(risk)"]),
+        ({"constraints": ["mean(risk) <= 0.5"]}, ["constraints", "0.6", "0.5"]),
+        ({"arms": ["cheap", "solid"]}, ["arms", "dear"]),
+        ({"policy": "uniform"}, ["policy", "constrained-sr", "uniform"]),
+        ({"budget": 50}, ["budget = 50", "60", "only rise"]),
+        ({"seed": 6}, ["seed", "5", "6"]),
+    ],
+)
+def test_a_changed_file_is_refused_and_shows_the_difference(
+    tmp_path: Path, change: dict[str, Any], words: list[str]
+) -> None:
+    ringfence("ask", str(write_study(tmp_path)))
+    done = ringfence("run", str(write_study(tmp_path, **change)))
+    assert (done.code, done.out) == (2, "")
+    for word in words:
+        assert word in done.err
+
+
+def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
+    file = write_study(tmp_path, policy="top-two", budget=40)
+    first = document(ringfence("run", str(file), "--json"))
+    write_study(tmp_path, policy="top-two", budget=60)
+    second = document(ringfence("run", str(file), "--json"))
+    assert (first["pulls_used"], second["pulls_used"]) == (40, 60)
+    assert document(ringfence("doctor", str(file), "--json"))["ok"]
+
+
+def test_an_interrupted_run_gives_its_leases_back_and_resumes(tmp_path: Path) -> None:
+    import signal
+    import subprocess
+
+    slow = PROGRAM.replace("print(", "import time; time.sleep(0.2); print(")
+    file = write_study(tmp_path, program=slow, budget=40)
+    code = "from ringfence.interfaces.cli.app import main; main()"
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, "run", str(file), "--workers", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    database = tmp_path / "trial.db"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and (
+        not database.exists() or document(ringfence("status", str(file), "--json"))["told"] < 3
+    ):
+        time.sleep(0.3)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert out == b""
+    assert b"Resume with: ringfence run" in err
+    assert b"Traceback" not in err
+    told = document(ringfence("status", str(file), "--json"))["told"]
+    assert 3 <= told < 40
+    write_study(tmp_path, budget=40)
+    done = document(ringfence("run", str(file), "--workers", "4", "--json"))
+    assert done["finished"]
+    assert document(ringfence("doctor", str(file), "--json"))["ok"]
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "'; DROP TABLE pulls; --",
+    "[bold red]loud[/]",
+    "$(touch pwned)",
+    "{seed}",
+    "--help",
+]
+
+
+def test_hostile_names_are_inert_everywhere(tmp_path: Path) -> None:
+    """In commands, in the database, on the screen and in the record they are text."""
+    file = write_study(tmp_path, arms=HOSTILE, budget=60, policy="uniform")
+    record = tmp_path / "record.html"
+    done = ringfence("run", str(file), "--workers", "2", "--record", str(record))
+    assert done.code in (0, 3, 4)
+    for name in ("[bold red]loud[/]", "{seed}", "$(touch pwned)"):
+        assert name in done.out
+    assert not list(tmp_path.glob("pwned*"))
+    names = [arm["name"] for arm in document(ringfence("recommend", str(file), "--json"))["arms"]]
+    assert names == HOSTILE
+    page = record.read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "http" not in page.replace("https://", "http://").split("<style>")[0]
+    assert document(ringfence("doctor", str(file), "--json"))["ok"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("../evil", ["name = '../evil'"]), ("a\x1b[31mb", ["name ="]), ("", ["name = ''"])],
+)
+def test_a_study_name_that_is_no_name_is_refused(
+    tmp_path: Path, name: str, words: list[str]
+) -> None:
+    done = ringfence("run", str(write_study(tmp_path, name=name)))
+    assert (done.code, done.out) == (2, "")
+    for word in words:
+        assert word in done.err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"bugdet": 3}, ["unknown key 'bugdet'", "Did you mean 'budget'"]),
+        ({"budget": 3}, ["budget = 3", "at least", "Raise"]),
+        ({"budget": "60"}, ["budget = '60'"]),
+        ({"policy": "top-tow"}, ["top-tow", "Did you mean 'top-two'"]),
+        ({"constraints": ["mean(risk) < 1"]}, ["constraints[0]", "^"]),
+        ({"arms": []}, ["arms"]),
+        ({"arms": ["a", "a"]}, ["'a'", "twice"]),
+        ({"pull": {}}, ["[pull]", "exactly one"]),
+        ({"pull": {"python": "nowhere"}}, ["pull.python", "module:function"]),
+        ({"pull": {"python": "nowhere:at_all"}}, ["pull.python", "cannot be loaded"]),
+        ({"pull": {"command": ["/no/such/program"], "retires": 1}}, ["retires", "retries"]),
+    ],
+)
+def test_a_bad_file_gets_an_error_with_its_key_and_a_remedy(
+    tmp_path: Path, change: dict[str, Any], words: list[str]
+) -> None:
+    file = write_study(tmp_path, **change)
+    done = ringfence("run", str(file))
+    assert (done.code, done.out) == (2, "")
+    for word in [str(file), *words]:
+        assert word in done.err
+    assert not (tmp_path / "trial.db").exists()
+
+
+def test_rows_of_a_table_can_be_pulled(tmp_path: Path) -> None:
+    rows = ["arm,cost,risk"]
+    rows += [f"cheap,{1 + k % 3},0.9" for k in range(20)]
+    rows += [f"solid,{2 + k % 3},0.{k % 5}" for k in range(20)]
+    (tmp_path / "log.csv").write_text("\n".join(rows), encoding="utf-8")
+    pull = {"table": {"path": "log.csv", "arm": "arm"}}
+    file = write_study(tmp_path, arms=["cheap", "solid"], pull={})
+    text = file.read_text(encoding="utf-8").replace(
+        "[pull]", f'[pull]\ntable = {{ path = "log.csv", arm = "{pull["table"]["arm"]}" }}'
+    )
+    file.write_text(text, encoding="utf-8")
+    assert document(ringfence("run", str(file), "--json"))["arm"] == "solid"
+
+
+def test_a_program_that_is_a_file_can_be_run_directly(tmp_path: Path) -> None:
+    script = tmp_path / "evaluate"
+    script.write_text(f"#!{sys.executable}\n{PROGRAM}", encoding="utf-8")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    file = write_study(tmp_path, pull={"command": ["./evaluate", "{arm}", "{seed}"]}, budget=20)
+    assert ringfence("run", str(file)).code == 0
