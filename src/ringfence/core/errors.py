@@ -37,6 +37,10 @@ class EstimateError(InputError):
         super().__init__(f"{attribute}{place}: {what}. {remedy}")
 
 
+class NameTakenError(InputError):
+    """A study of that name exists already."""
+
+
 class LeaseError(InputError):
     """A pull was issued again since: what an old lease has to say of it comes too late."""
 

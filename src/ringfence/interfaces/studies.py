@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import InputError, nearest
+from ringfence.core.errors import InputError, NameTakenError, nearest
 from ringfence.core.expressions import Functions
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
@@ -118,11 +118,14 @@ class Study:
         plan = _plan(definition, functions)
         plan.first_pulls(budget)  # refuses a budget without room
         opened = open_storage(storage if storage is not None else f"sqlite:///{name}.db")
-        if load_if_exists and name in opened.names():
+        try:
+            opened.create(plan.definition, Head(budget=int(budget)))
+        except NameTakenError:
+            if not load_if_exists:
+                raise
             study = cls.load(name, storage=opened, functions=functions, clock=clock)
             study.require_same(plan.definition, seed_matters=seed is not None)
             return study
-        opened.create(plan.definition, Head(budget=int(budget)))
         return cls(Desk(plan, opened, clock))
 
     @classmethod

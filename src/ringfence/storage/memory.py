@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, NameTakenError
 from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round, State
 
 
@@ -140,9 +140,9 @@ class MemoryStorage:
         return self._studies[name]
 
 
-def taken(name: str) -> InputError:
+def taken(name: str) -> NameTakenError:
     """Return the error for a name that another study has."""
-    return InputError(
+    return NameTakenError(
         f"study {name!r} exists already. Load it, delete it, or give the new one another name."
     )
 

@@ -84,7 +84,7 @@ def ask(
     json: Json = False,
 ) -> None:
     """Lease pulls for a script: evaluate each, then tell it with its lease."""
-    known = _open(study, storage)
+    known = _open(study, storage, create=True)
     pulls = known.ask(count)
     if json:
         output.print_json({"pulls": [asdict(pull) for pull in pulls], "finished": _over(known)})
@@ -240,14 +240,17 @@ def _is_file(study: str) -> bool:
     return study.endswith(".toml") or Path(study).is_file()
 
 
-def _open(study: str, storage: str | None) -> Any:
+def _open(study: str, storage: str | None, *, create: bool = False) -> Any:
+    """Return a study by its file or its name; only `ask` begins one that is not there."""
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.study_file import read_study_file
 
     if not _is_file(study):
         return Study.load(study, storage=storage)
     file = read_study_file(Path(study))
-    return file.open(storage=storage)
+    if create:
+        return file.open(storage=storage)
+    return Study.load(file.content.name, storage=storage or file.storage, functions=file.functions)
 
 
 def _over(known: Any) -> bool:
