@@ -244,8 +244,8 @@ def slope_of(text: str, mean: float, deviation: float) -> Slope:
     if name == "std":
         return Slope(line=deviation)
     if name == "share":
-        _, sign, level = inside.rstrip(")").split()
-        cut = (float(level) - mean) / deviation
+        _, sign, number = inside.rstrip(")").split()
+        cut = (float(number) - mean) / deviation
         return Slope(spikes={cut: 1.0 if ">" in sign else -1.0})
     if name == "lower_cvar":
         cut = float(ndtri(float(argument)))  # -(cut - x)^+ over the level: 1 below, 0 above

@@ -23,6 +23,7 @@ from ringfence.policies.registry import find_policy
 from ringfence.simulation import adaptive_kernels, recorded_kernels, records
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
+from ringfence.simulation.kernels import shuffle
 
 METRICS = ("x", "y")
 RUNNING = (
@@ -142,12 +143,30 @@ def check_merging(
     assert_same(filled(room, recipe, state, 2 * count), measured(problem, twice), twice)
 
 
+def in_blocks(room: ModuleType, recipe: Recipe, pulls: Floats, cuts: Sequence[int]) -> Any:
+    """Return what pulls of one arm add up to, added block by block."""
+    state, count = room.no_running(recipe, 3, 2), 0
+    edges = [0, *sorted(cut % (len(pulls) + 1) for cut in cuts), len(pulls)]
+    for first, last in pairwise(edges):
+        room.add_running_block(state, recipe, 1, count, pulls[first:last])
+        count = last
+    return state
+
+
+def check_blocks(room: ModuleType, pulls: Floats, cuts: Sequence[int]) -> None:
+    """Compare blocks of pulls, some of them empty, with measuring the whole sample."""
+    problem = problem_of(RUNNING)
+    recipe = recipe_of(problem)
+    state = in_blocks(room, recipe, pulls, cuts)
+    assert_same(filled(room, recipe, state, len(pulls)), measured(problem, pulls), pulls)
+
+
 GRID = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=2, max_size=25)
 OFFSETS = st.sampled_from([(0.0, 0.0), (1e6, -1e6), (0.1, 1e6 + 0.1), (-7.3, 1e3)])
 
 
 def grid_pulls(pairs: Sequence[tuple[int, int]], offset: tuple[float, float]) -> Floats:
-    return np.array(pairs, dtype=np.float64) / 4.0 + np.array(offset)
+    return np.asarray(np.array(pairs) / 4.0 + np.array(offset), dtype=np.float64)
 
 
 @given(pairs=GRID, offset=OFFSETS)
@@ -172,6 +191,14 @@ def test_merging_in_any_split_and_order_equals_adding_one_by_one(
     check_merging(running, grid_pulls(pairs, offset), cuts, order)
 
 
+@given(pairs=GRID, offset=OFFSETS, cuts=st.lists(st.integers(0, 25), max_size=5))
+@example(pairs=[(0, 1), (3, 2), (1, 1)], offset=(1e6, -1e6), cuts=[0, 0, 3, 3])
+def test_adding_blocks_equals_adding_one_by_one(
+    pairs: list[tuple[int, int]], offset: tuple[float, float], cuts: list[int]
+) -> None:
+    check_blocks(running, grid_pulls(pairs, offset), cuts)
+
+
 def random_pulls(seed: int, count: int = 200) -> Floats:
     stream = np.random.default_rng(seed)
     x = stream.exponential(2.0, count)
@@ -183,30 +210,34 @@ def test_many_pulls_stream_and_merge(offset: float) -> None:
     pulls = random_pulls(1) + offset
     check_streaming(running, pulls)
     check_merging(running, pulls, [50, 51, 120], [3, 1, 2, 0])
+    check_blocks(running, pulls, [50, 51, 120])
 
 
-@given(
-    value=st.sampled_from([0.1, -0.3, 1e6 + 0.1, 1 / 3]),
-    count=st.integers(2, 40),
-    cuts=st.lists(st.integers(0, 40), max_size=3),
-)
-def test_pulls_that_never_vary_have_no_noise_at_all(
-    value: float, count: int, cuts: list[int]
-) -> None:
-    """Exactly none: a variance of 1e-33 would lie above a limit of 0."""
+WAYS: dict[str, Callable[[Recipe, Floats, int], Any]] = {
+    "one by one": lambda recipe, pulls, cut: streamed(running, recipe, pulls),
+    "in blocks": lambda recipe, pulls, cut: in_blocks(running, recipe, pulls, [cut]),
+    "merged": lambda recipe, pulls, cut: merged(recipe, pulls, cut),
+}
+
+
+def merged(recipe: Recipe, pulls: Floats, cut: int) -> Any:
+    state, other = (streamed(running, recipe, part) for part in (pulls[:cut], pulls[cut:]))
+    running.merge_running(state, recipe, 1, cut, other, len(pulls) - cut)
+    return state
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("value", [0.1, -0.3, 1e6 + 0.1, 1 / 3])
+def test_pulls_that_never_vary_have_no_noise_at_all(way: str, value: float) -> None:
+    """Exactly none: a variance of 1e-33 lies above a limit of 0, and its scale is not 1."""
     recipe = recipe_of(problem_of(RUNNING))
-    pulls = np.full((count, 2), value)
-    estimates, scatters = filled(running, recipe, streamed(running, recipe, pulls), count)
-    assert not scatters.any()
-    for place in (0, 2, 6):  # variance(x), std(y), std(x)
-        assert estimates[place] == 0.0
-    for cut in cuts:
-        assert_same((estimates, scatters), measured(problem_of(RUNNING), pulls), pulls)
-        state = streamed(running, recipe, pulls[: cut % count])
-        other = streamed(running, recipe, pulls[cut % count :])
-        running.merge_running(state, recipe, 1, cut % count, other, count - cut % count)
-        _, merged = filled(running, recipe, state, count)
-        assert_allclose(merged, 0.0, atol=1e-18 * max(1.0, value**4))
+    for count in (2, 3, 7, 10, 40):
+        pulls = np.full((count, 2), value)
+        for cut in range(count):
+            state = WAYS[way](recipe, pulls, cut)
+            estimates, scatters = filled(running, recipe, state, count)
+            assert not scatters.any(), (count, cut)
+            assert not estimates[[0, 2, 6]].any(), "variance(x), std(y), std(x)"
 
 
 def test_what_can_run_are_moments_and_shares() -> None:
@@ -245,12 +276,19 @@ class Step(NamedTuple):
 
 Plan = Sequence[Sequence[Step]]  # steps, replication by replication
 ARMS = 2
-RECORDINGS = {"running": RUNNING, "sample": SAMPLED}
+QUANTILES = ("p90", "quantile")
+RECORDINGS = {
+    "running": RUNNING,
+    "sample": SAMPLED,
+    "sample, no quantiles": tuple(
+        text for text in ("minimize mean(x)", *SAMPLED[1:]) if not text.startswith(QUANTILES)
+    ),
+}
 
 
 def recording_of(room: ModuleType, name: str) -> tuple[Problem, Any]:
     problem = problem_of(RECORDINGS[name])
-    make = getattr(room, f"{name}_recording")
+    make = getattr(room, f"{name.partition(',')[0]}_recording")
     return problem, make(draw_scripted_pull, recipe_of(problem), len(METRICS))
 
 
@@ -281,10 +319,11 @@ def check_recording(room: ModuleType, name: str, plan: Plan, samples: Floats) ->
 
 STEPS = st.lists(st.builds(Step, st.integers(0, ARMS - 1), st.integers(1, 6), st.booleans()))
 PLANS = st.lists(STEPS, min_size=1, max_size=3)
-both_recordings = pytest.mark.parametrize("name", list(RECORDINGS))
+both_recordings = pytest.mark.parametrize("name", ["running", "sample"])
+every_recording = pytest.mark.parametrize("name", list(RECORDINGS))
 
 
-@both_recordings
+@every_recording
 @given(plan=PLANS, seed=st.integers(0, 5), tied=st.booleans())
 @settings(max_examples=60)
 def test_recordings_equal_measuring_the_whole(
@@ -310,18 +349,18 @@ def check_long_plan(room: ModuleType, name: str) -> None:
         assert check_recording(room, name, LONG_PLAN, recorded_samples(3, tied=tied)) == 11
 
 
-@both_recordings
+@every_recording
 def test_a_replication_forgets_the_one_before(name: str) -> None:
     check_long_plan(records, name)
 
 
-@both_recordings
+@pytest.mark.parametrize("name", ["running", "sample, no quantiles"])
 def test_a_recording_that_remembers_would_be_noticed(name: str) -> None:
     """The check above fails where nothing is forgotten."""
     _, recording = recording_of(records, name)
     faulty = records.Recording(recording.make, lambda record: None, recording.add, recording.look)
     room = ModuleType("remembering")
-    setattr(room, f"{name}_recording", lambda *_: faulty)
+    setattr(room, f"{name.partition(',')[0]}_recording", lambda *_: faulty)
     with pytest.raises((AssertionError, IndexError, ValueError)):
         check_long_plan(room, name)
 
@@ -394,7 +433,7 @@ def test_compiled_estimates_are_those_of_the_pulls_that_were_drawn(name: str) ->
     rng, order_rng = experiment.streams(1, 0)
     for _ in range(5):
         order: Integers = np.zeros((3, 1), np.int64)
-        recorded_kernels.shuffle(order_rng, order, 0)
+        shuffle(order_rng, order, 0)
         pulls = [
             np.array([instance.law.pull(rng, arm) for _ in range(20 + (order[arm, 0] == 0))])
             for arm in range(3)

@@ -266,7 +266,8 @@ def test_price_knows_the_textbook() -> None:
         assert near == pytest.approx(forms[text].variance, rel=1e-4), text
 
 
-def test_turning_an_attribute_turns_its_covariances() -> None:
+def check_turned(true_attributes: TrueAttributes) -> None:
+    """Compare attributes with some of them turned with what they are unturned."""
     texts = [*attributes_of("x"), *attributes_of("y")]
     plain, turned = problem_of(texts), problem_of(texts, turned=True)
     mixed = Problem.parse(
@@ -274,12 +275,16 @@ def test_turning_an_attribute_turns_its_covariances() -> None:
         [f"{text} {'<=' if i % 3 else '>='} 0" for i, text in enumerate(texts[1:])],
     )
     given = np.zeros(2, np.int64), np.array([0.3, -0.5]), factors_of((2.0, 0.5), 0.6)
-    values, covariance = truths.true_attributes(plain.recipe, *given)
+    values, covariance = true_attributes(plain.recipe, *given)
     for problem in (turned, mixed):
         signs = problem.signs
-        found, noise = truths.true_attributes(problem.recipe, *given)
+        found, noise = true_attributes(problem.recipe, *given)
         assert_allclose(found, signs * values, rtol=1e-12)
         assert_allclose(noise, np.outer(signs, signs) * covariance, rtol=1e-12, atol=1e-14)
+
+
+def test_turning_an_attribute_turns_its_covariances() -> None:
+    check_turned(truths.true_attributes)
 
 
 def test_independent_metrics_do_not_covary() -> None:
@@ -395,6 +400,7 @@ def numpy_truth(text: str, rows: Floats, *, turned: bool) -> float:
         assert level is not None
         return -float(oracle.highest_by_counting([-row for row in listed], level))
     if attribute.statistic == "share":
+        assert attribute.level is not None
         return float(np.mean(rows > attribute.level))
     plain: dict[str, Callable[[Floats], Any]] = {
         "mean": np.mean,

@@ -220,7 +220,7 @@ def _call(
             attribute,
             arm,
             f"{what} raised {type(error).__name__}: {error} ({pulls} pulls)",
-            "Mend the function; every pull is kept.",
+            "Mend it, or state Own(..., least_pulls=n) if it needs more; nothing was lost.",
         ) from error
     number = _numbers(value)
     if number.ndim != 0 or not np.isfinite(number):
@@ -228,7 +228,7 @@ def _call(
             attribute,
             arm,
             f"{what} returned {value!r} ({len(arrays[0])} pulls)",
-            "It must return a finite number; every pull is kept.",
+            "It must return a finite number; nothing was lost.",
         )
     return float(number)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.noise import Moments, add_block, add_pull, no_moments
+from ringfence.core.noise import Moments, add_pull, no_moments
 from ringfence.core.statistics import STD, VARIANCE, contribution, contributions
 
 
@@ -90,8 +90,15 @@ def merge_running(
             turn[place, place - 1] = 2.0 * away
             shift[place] = away * away - 2.0 * away * other.origins[arm, q]
             place += 1
-    block = turn @ theirs.sums[arm] + other_count * shift
-    add_block(mine, count, arm, other_count, block, turn @ theirs.scatters[arm] @ turn.T)
+    _join(
+        mine,
+        arm,
+        count,
+        other_count,
+        turn @ theirs.sums[arm] + other_count * shift,
+        turn @ theirs.centres[arm] + shift,
+        turn @ theirs.scatters[arm] @ turn.T,
+    )
 
 
 def fill_running(
@@ -102,11 +109,11 @@ def fill_running(
     An influence is a weighted sum of at most two features: of the squared metric, and of the
     metric itself.
     """
-    sums, scatter = running.moments.sums, running.moments.scatters
+    sums, centres, scatter = running.moments.sums, running.moments.centres, running.moments.scatters
     row = 0
     for c in range(recipe.kinds.shape[0]):
         estimates[arm, c] = recipe.signs[c] * spread_or_mean(
-            recipe.kinds[c], sums[arm, row], scatter[arm, row, row], count
+            recipe.kinds[c], sums[arm, row], centres[arm, row], scatter[arm, row, row], count
         )
         column = 0
         for d in range(c + 1):
@@ -124,13 +131,16 @@ def fill_running(
         row += 2 if recipe.kinds[c] >= VARIANCE else 1
 
 
-def spread_or_mean(kind: int, total: float, scatter: float, count: int) -> float:
-    """Return a mean from a sum, or an unbiased variance or its root from a scatter."""
+def spread_or_mean(kind: int, total: float, centre: float, scatter: float, count: int) -> float:
+    """Return a mean from a sum, or an unbiased variance or its root from a scatter.
+
+    The mean of what never varied is the value itself, free of rounding.
+    """
     if kind == VARIANCE:
         return scatter / (count - 1)
     if kind == STD:
         return math.sqrt(scatter / (count - 1))
-    return total / count
+    return centre if scatter == 0.0 else total / count
 
 
 def weight(
@@ -170,6 +180,33 @@ def add_running_block(
     features = np.column_stack(columns)
     # About the first pull: the scatter of what never varies is then exactly zero.
     deviations = features - features[0]
-    deviations -= deviations.mean(axis=0)
-    scatter = deviations.T @ deviations
-    add_block(running.moments, count, arm, len(features), features.sum(axis=0), scatter)
+    away = deviations.mean(axis=0)
+    deviations -= away
+    _join(
+        running.moments,
+        arm,
+        count,
+        len(features),
+        features.sum(axis=0),
+        features[0] + away,
+        deviations.T @ deviations,
+    )
+
+
+def _join(
+    moments: Moments,
+    arm: int,
+    count: int,
+    pulls: int,
+    sums: Floats,
+    means: Floats,
+    scatter: Floats,
+) -> None:
+    """Add a block to an arm's moments; its means are given, for a sum divided may be off them."""
+    shift = means - moments.centres[arm]
+    moments.sums[arm] += sums
+    moments.scatters[arm] += scatter + count * pulls / (count + pulls) * np.outer(shift, shift)
+    if count == 0:
+        moments.centres[arm] = means
+    else:
+        moments.centres[arm] += shift * (pulls / (count + pulls))

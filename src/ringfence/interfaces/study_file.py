@@ -3,7 +3,6 @@
 May touch every room, and the files that were named.
 """
 
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -145,14 +144,8 @@ class StudyFile:
             timeout = None if pull.timeout_seconds is None else float(pull.timeout_seconds)
             return Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
         if pull.python is not None:
-            return Function(self._imported("pull.python", pull.python))
+            return Function(loaded_function("pull.python", pull.python, self.path.parent))
         return self._logged(pull.table)
-
-    def _imported(self, key: str, text: str) -> Any:
-        folder = str(self.path.parent.resolve())
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-        return loaded_function(key, text)
 
     def _logged(self, table: _Table | None) -> LoggedRows:
         if table is None:
@@ -203,9 +196,8 @@ def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
         file = _File.model_validate(dict(content))
     except ValidationError as error:
         raise complaint(error, _KEYS, _MISSING) from None
-    empty = StudyFile(path, file, {})
     functions = {
-        name: empty._imported(f"functions.{name}", text)  # noqa: SLF001 - its own
+        name: loaded_function(f"functions.{name}", text, path.parent)
         for name, text in (file.functions or {}).items()
     }
     Problem.parse(file.objective, file.constraints, functions=functions)

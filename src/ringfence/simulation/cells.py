@@ -50,7 +50,8 @@ def budget_for(
         return counts.errors > target * counts.replications
 
     low = policy.minimum_budget(len(instance.arms))
-    while scales == "estimated" and not _is_enough(instance, policy, low):
+    Experiment(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget mends
+    while not _is_enough(instance, policy, low, scales):
         low += 1
     high = low
     while errs_too_often(high):
@@ -109,9 +110,9 @@ def _run(experiment: Experiment, seed: int, chunk: int, replications: int) -> Co
     return Counts.of(experiment.run_chunk(seed, chunk, replications))
 
 
-def _is_enough(instance: Instance, policy: Policy, budget: int) -> bool:
+def _is_enough(instance: Instance, policy: Policy, budget: int, scales: str) -> bool:
     try:
-        Experiment(instance, policy, budget, scales="estimated")
+        Experiment(instance, policy, budget, scales=scales)
     except InputError:
         return False
     return True

@@ -4,6 +4,7 @@ May touch core and the files that were named.
 """
 
 import importlib
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -106,7 +107,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
     except ValidationError as error:
         raise complaint(error, _KEYS, _MISSING) from None
     functions = {
-        key: loaded_function(f"functions.{key}", text)
+        key: loaded_function(f"functions.{key}", text, folder)
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(file.objective, file.constraints, functions=functions)
@@ -145,16 +146,23 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
     return table_instance(name, problem, columns, file.noise.arm)
 
 
-def loaded_function(key: str, text: str) -> Any:
-    """Return the user's function, or Own, that "package.module:function" names."""
+def loaded_function(key: str, text: str, folder: Path) -> Any:
+    """Return the user's function, or Own, that "package.module:function" names.
+
+    Modules in `folder`, where the file is, are found too.
+    """
     key = f"{key} = {text!r}"
     module, colon, attribute = text.partition(":")
     if not (module and colon and attribute):
         raise InputError(f"{key} must read 'package.module:function'. Mend it.")
+    place = str(folder.resolve())
+    if place not in sys.path:
+        sys.path.insert(0, place)
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"{key} cannot be loaded: {error}. Mend it or install it.") from None
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"{key} cannot be loaded: {what}. Mend it or install it.") from error
     if not (callable(found) or isinstance(found, Own)):
         raise InputError(f"{key} must be a function. Mend it.")
     return found

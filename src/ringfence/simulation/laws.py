@@ -428,8 +428,9 @@ def _averaged(covariances: Floats) -> Floats:
 
 
 def _mean(column: Floats) -> float:
-    first = float(column[0])
-    return first + math.fsum(column - first) / len(column)
+    if np.ptp(column) == 0.0:
+        return float(column[0])
+    return math.fsum(column) / len(column)
 
 
 def _from_variances(variances: Floats) -> Floats:

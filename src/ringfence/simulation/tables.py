@@ -4,6 +4,7 @@ May touch core and the file that was named.
 """
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -116,19 +117,23 @@ def _law(problem: Problem, rows: Floats, starts: Integers, arms: Sequence[str]) 
 def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
     """Return the attributes of an arm's rows as a distribution of their own.
 
-    That is what a large sample drawn from them with replacement shows: every row, many times.
+    That is what a large sample drawn from them with replacement shows: every row, many times. They
+    are put in order first: the same rows in another order are the same truth, to the bit.
     """
-    copies = max(1, -(-_MANY_ROWS // len(rows)))
-    sample = dict(zip(problem.metrics, np.tile(rows, (copies, 1)).T, strict=True))
+    copies = -(-_MANY_ROWS // len(rows))
+    ordered = np.tile(rows[np.lexsort(rows.T)], (copies, 1))
+    sample = dict(zip(problem.metrics, ordered.T, strict=True))
     signs = problem.signs
     found = measure_sample(problem.attributes, sample, arm=arm, signs=signs.tolist())
     values = found.estimates.copy()
     for c, attribute in enumerate(problem.attributes):
         column = sample[attribute.metric]
-        if attribute.own is None and attribute.statistic in ("variance", "std"):
+        if np.ptp(column) == 0.0 or attribute.own is not None:
+            continue
+        if attribute.statistic in ("variance", "std"):
             values[c] = getattr(np, attribute.statistic[:3])(column)
-        elif attribute.own is None and attribute.statistic == "robust_mean":
-            values[c] = column.mean()  # what it tends to
+        elif attribute.statistic in ("mean", "robust_mean"):
+            values[c] = math.fsum(column) / len(column)  # what robust_mean tends to
     return signs * values + 0.0, np.outer(signs, signs) * found.covariance
 
 

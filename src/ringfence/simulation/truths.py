@@ -18,12 +18,13 @@ from ringfence.core.running import Recipe
 from ringfence.simulation.draws import BERNOULLI, EXPONENTIAL, POISSON
 
 _LINEAR, _SQUARE, _ABOVE, _FROM, _EXCESS, _SHORTFALL = range(6)
-_TAIL = 1e-20
+_TAIL = 1e-15
+_MOST_COUNTED = 1e6  # a Poisson mean beyond which its law is as good as normal
 _PANELS, _NODES = 16, 20
 
 
 class Shape(NamedTuple):
-    """An influence, but for its mean: `scale` times a shape with a cut (a mean, for a square)."""
+    """An influence, but for its mean: `scale` times a shape about a cut, or about the mean."""
 
     kind: int
     cut: float
@@ -68,14 +69,14 @@ def _law(family: int, mean: float, deviation: float) -> Any:
     if family == BERNOULLI:
         return stats.bernoulli(mean)
     if family == POISSON:
-        return stats.poisson(mean)
+        return stats.poisson(mean) if mean < _MOST_COUNTED else stats.norm(mean, math.sqrt(mean))
     return stats.expon(scale=mean) if family == EXPONENTIAL else stats.norm(mean, deviation)
 
 
 def _attribute(kind: int, level: float, sign: float, law: Any) -> tuple[float, Shape]:
     """Return an attribute's value, in the user's direction, and the shape of its influence."""
     if kind in (statistics.MEAN, statistics.ROBUST_MEAN):
-        return law.mean(), Shape(_LINEAR, 0.0, 1.0)
+        return law.mean(), Shape(_LINEAR, law.mean(), 1.0)
     if kind in (statistics.SHARE_ABOVE, statistics.SHARE_UP_TO):
         share, turn = law.sf(level), 1.0 if kind == statistics.SHARE_ABOVE else -1.0
         return (share if turn > 0.0 else law.cdf(level)), Shape(_ABOVE, level, turn)
@@ -120,7 +121,7 @@ def _is_discrete(law: Any) -> bool:
 def _values(shape: Shape, x: Floats) -> Floats:
     """Return a shape at values of its metric."""
     if shape.kind == _LINEAR:
-        return x
+        return x - shape.cut
     if shape.kind == _SQUARE:
         return (x - shape.cut) ** 2
     if shape.kind == _ABOVE:
@@ -136,7 +137,7 @@ def _expected(shape: Shape, mean: Floats, deviation: float) -> Floats:
 
     away = mean - shape.cut
     if shape.kind == _LINEAR:
-        return mean
+        return away
     if shape.kind == _SQUARE:
         return away**2 + deviation**2
     z = away / deviation
@@ -148,10 +149,13 @@ def _expected(shape: Shape, mean: Floats, deviation: float) -> Floats:
 
 
 def _covariance(law: Any, one: Shape, two: Shape) -> float:
+    """Return the covariance of two shapes of one metric, each taken about its mean."""
     breaks = (one.cut, two.cut)
-    product = _expectation(law, lambda x: _values(one, x) * _values(two, x), breaks)
     first = _expectation(law, lambda x: _values(one, x), breaks)
-    return product - first * _expectation(law, lambda x: _values(two, x), breaks)
+    second = _expectation(law, lambda x: _values(two, x), breaks)
+    return _expectation(
+        law, lambda x: (_values(one, x) - first) * (_values(two, x) - second), breaks
+    )
 
 
 def _covariance_given(

@@ -1,0 +1,325 @@
+"""The verdict: three values, why, how sure, and what another threshold would change."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError
+from ringfence.interfaces.studies import Study
+from ringfence.study.verdict import Flip, Verdict
+
+ALPHA = 1e-6
+Law = Callable[[str, int], dict[str, float]]
+
+
+def make(arms: int = 3, **changes: Any) -> Study:
+    plain: dict[str, Any] = {
+        "arms": [f"arm {arm}" for arm in range(arms)],
+        "objective": "minimize mean(loss)",
+        "constraints": "mean(risk) <= 1.0",
+        "budget": 60,
+        "policy": "uniform",
+        "storage": "memory://",
+        "seed": 1,
+    }
+    return Study.create("s", **{**plain, **changes})
+
+
+def gaussian(means: Any, spread: float = 1.0) -> Law:
+    def evaluate(arm: str, seed: int) -> dict[str, float]:
+        row = means[int(arm.removeprefix("arm "))]
+        loss, risk = np.random.default_rng(seed).normal(row, spread).tolist()
+        return {"loss": loss, "risk": risk}
+
+    return evaluate
+
+
+def judged(study: Study, law: Law) -> Verdict:
+    first = study.ask(100_000)
+    while first:
+        study.tell_many(first, [law(pull.arm, pull.seed) for pull in first])
+        first = study.ask(100_000)
+    return study.recommend()
+
+
+# --------------------------------------------------------------------------------------
+# Three values
+# --------------------------------------------------------------------------------------
+
+POLICIES = ["uniform", "constrained-sr", "top-two"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_an_easy_problem_is_feasible(policy: str) -> None:
+    study = make(policy=policy, budget=200)
+    verdict = judged(study, gaussian([[0.0, 3.0], [2.0, -2.0], [4.0, -2.0]]))
+    assert (verdict.arm, verdict.feasible, verdict.verdict) == ("arm 1", True, "feasible")
+    assert verdict.confidence > 0.99
+    assert verdict.chance_feasible > 0.99
+    kinds = [arm.kind for arm in verdict.arms]
+    assert kinds == ["deceiver", "optimal", "feasible-suboptimal"]
+    assert verdict.arms[0].blocked_by == ("mean(risk) <= 1",)
+    assert verdict.arms[1].blocked_by == ()
+    margins = [arm.margin for arm in verdict.arms]
+    assert margins[0] is not None
+    assert margins[0] > 0.0
+    assert margins[1] is not None
+    assert margins[1] < 0.0
+    assert verdict.finished
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_problem_without_a_way_is_infeasible(policy: str) -> None:
+    study = make(policy=policy, budget=200)
+    verdict = judged(study, gaussian([[0.0, 6.0], [2.0, 3.0], [4.0, 7.0]]))
+    assert (verdict.arm, verdict.feasible, verdict.verdict) == ("arm 1", False, "infeasible")
+    assert verdict.confidence > 0.99
+    assert verdict.chance_feasible < 0.01
+    assert {arm.kind for arm in verdict.arms} == {"optimal", "infeasible"}
+    assert all(arm.blocked_by == ("mean(risk) <= 1",) for arm in verdict.arms)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_problem_on_the_threshold_is_too_close_to_call(policy: str) -> None:
+    found = set()
+    for seed in range(5):
+        study = make(policy=policy, budget=60, seed=seed, arms=2)
+        verdict = judged(study, gaussian([[0.0, 1.0], [3.0, 9.0]]))
+        found.add(verdict.verdict)
+        assert 0.0 < verdict.chance_feasible < 1.0
+        assert verdict.confidence < 0.999
+        if 0.05 < verdict.chance_feasible < 0.95:
+            assert verdict.verdict == "too-close-to-call"
+    assert "too-close-to-call" in found
+
+
+def test_the_flag_is_the_point_estimates_even_where_it_is_too_close() -> None:
+    for seed in range(20):
+        verdict = judged(make(seed=seed, arms=1, budget=20), gaussian([[0.0, 1.0]]))
+        estimate = verdict.arms[0].estimates["mean(risk)"]
+        assert verdict.feasible == (estimate.value <= 1.0)
+        assert estimate.low < estimate.value < estimate.high
+
+
+def test_rejected_arms_say_when_why_and_to_whom() -> None:
+    study = make(policy="constrained-sr", budget=200)
+    verdict = judged(study, gaussian([[0.0, 3.0], [2.0, -2.0], [4.0, -2.0]]))
+    gone = {arm.name: arm for arm in verdict.arms if arm.name != verdict.arm}
+    assert sorted(arm.phase or 0 for arm in gone.values()) == [1, 2]
+    for arm in gone.values():
+        assert arm.status == "rejected by constrained-sr"
+        assert arm.rival == "arm 1"
+        assert arm.gap is not None
+        assert arm.gap > 0.0
+    assert study.explain("arm 1")[0].status == "in the running"
+    assert [arm.name for arm in study.explain()] == ["arm 0", "arm 1", "arm 2"]
+
+
+def test_estimates_are_in_the_users_units_and_direction() -> None:
+    study = make(objective="maximize mean(loss)", constraints=["mean(risk) >= 0.5"], arms=2)
+    verdict = judged(study, gaussian([[3.0, 2.0], [5.0, 2.5]], spread=0.1))
+    assert verdict.arm == "arm 1"
+    for arm, mean in zip(verdict.arms, [(3.0, 2.0), (5.0, 2.5)], strict=True):
+        for key, wanted in zip(("mean(loss)", "mean(risk)"), mean, strict=True):
+            estimate = arm.estimates[key]
+            assert abs(estimate.value - wanted) < 0.2
+            assert estimate.low < estimate.value < estimate.high
+            assert estimate.high - estimate.low < 0.2
+
+
+def test_a_verdict_is_the_same_every_time() -> None:
+    study = make()
+    assert judged(study, gaussian([[0.0, 1.0], [0.1, 0.9], [0.2, 0.8]])) == study.recommend()
+
+
+def test_nothing_is_judged_before_a_pull() -> None:
+    study = make()
+    assert study.status().arm is None
+    with pytest.raises(InputError, match=r"'s' has no arm with enough observations.*Tell some"):
+        study.recommend()
+
+
+@pytest.mark.parametrize("pulls", [1, 2, 3])
+def test_nothing_is_sure_before_the_noise_of_any_arm_is_known(pulls: int) -> None:
+    """One pull of each arm says nothing of the noise: no metric is exact, no answer certain."""
+    study = make()
+    law = gaussian([[0.0, 0.5], [1.0, 0.5], [2.0, 0.5]])
+    for pull in study.ask(pulls):
+        study.tell(pull, law(pull.arm, pull.seed))
+    try:
+        verdict = study.recommend()
+    except InputError:
+        return
+    assert verdict.exact == ()
+    assert verdict.verdict == "too-close-to-call"
+    assert verdict.confidence < 0.95
+
+
+# --------------------------------------------------------------------------------------
+# Metrics that never vary
+# --------------------------------------------------------------------------------------
+
+
+def test_a_metric_that_never_varies_is_exact() -> None:
+    def law(arm: str, seed: int) -> dict[str, float]:
+        risk = {"arm 0": 0.1, "arm 1": 0.3, "arm 2": 1.0}[arm]
+        return {"loss": float(np.random.default_rng(seed).normal(int(arm[-1]), 0.1)), "risk": risk}
+
+    for policy in POLICIES:
+        verdict = judged(make(policy=policy, budget=90), law)
+        assert verdict.exact == ("mean(risk)",)
+        assert (verdict.arm, verdict.verdict, verdict.chance_feasible) == ("arm 0", "feasible", 1.0)
+        estimate = verdict.arms[0].estimates["mean(risk)"]
+        assert (estimate.low, estimate.value, estimate.high) == (0.1, 0.1, 0.1)
+        assert verdict.arms[2].blocked_by == (), "on the threshold is inside"
+
+
+def test_a_world_without_noise_is_known_for_sure() -> None:
+    verdict = judged(make(), lambda arm, seed: {"loss": float(arm[-1]), "risk": 2.0})
+    assert verdict.exact == ("mean(loss)", "mean(risk)")
+    assert (verdict.feasible, verdict.verdict) == (False, "infeasible")
+    assert verdict.chance_feasible == 0.0
+
+
+# --------------------------------------------------------------------------------------
+# Flips
+# --------------------------------------------------------------------------------------
+
+PROBLEMS: dict[str, tuple[str, list[str]]] = {
+    "one limit": ("minimize mean(loss)", ["mean(risk) <= {0}"]),
+    "one limit from below": ("maximize mean(loss)", ["mean(risk) >= {0}"]),
+    "two limits": ("minimize mean(loss)", ["mean(risk) <= {0}", "mean(loss) >= {1}"]),
+    "a quantile": ("minimize mean(loss)", ["p80(risk) <= {0}"]),
+    "a share": ("minimize mean(loss)", ["share(risk > 0.5) <= {0}"]),
+}
+LIMITS = {"a share": [(0.2, 0.0), (0.6, 0.0), (0.02, 0.0), (0.9, 0.0)]}
+MOST_LIMITS = [(0.2, -0.5), (0.8, 0.3), (-0.6, 0.5), (1.8, -2.0)]
+
+
+def answer_under(rows: Any, objective: str, limits: list[str]) -> tuple[str, bool]:
+    """Return the plain answer that the same observations give under these limits."""
+    study = make(arms=4, objective=objective, constraints=limits)
+    study.bring(rows, arm="arm", label="again")
+    verdict = study.recommend()
+    return verdict.arm, verdict.feasible
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_answer_changes_at_a_flip_and_not_before(problem: str, seed: int) -> None:
+    objective, written = PROBLEMS[problem]
+    values = LIMITS.get(problem, MOST_LIMITS)[seed]
+    rng = np.random.default_rng([3, seed])
+    means = rng.uniform(0.0, 1.5, (4, 2))
+    columns = [rng.normal(means[arm], 0.5, (12, 2)) for arm in range(4)]
+    rows = {
+        "arm": [f"arm {arm}" for arm in range(4) for _ in range(12)],
+        "loss": np.concatenate(columns)[:, 0],
+        "risk": np.concatenate(columns)[:, 1],
+    }
+
+    def under(changed: dict[int, float]) -> tuple[str, bool]:
+        limits = [
+            text.replace(f"{{{c}}}", repr(float(changed.get(c, values[c]))))
+            for c, text in enumerate(written)
+        ]
+        return answer_under(rows, objective, limits)
+
+    study = make(
+        arms=4,
+        objective=objective,
+        constraints=[text.replace(f"{{{c}}}", repr(values[c])) for c, text in enumerate(written)],
+    )
+    study.bring(rows, arm="arm", label="once")
+    verdict = study.recommend()
+    now = (verdict.arm, verdict.feasible)
+    assert now == under({})
+    constraints = [str(one) for one in study.desk.plan.problem.constraints]
+    for c, text in enumerate(constraints):
+        flips = [flip for flip in verdict.flips if flip.constraint == text]
+        for side in (-1.0, 1.0):
+            mine = [flip for flip in flips if np.sign(flip.threshold - values[c]) == side]
+            assert len(mine) <= 1
+            if mine:
+                check_flip(mine[0], values[c], now, lambda x, c=c: under({c: x}))  # type: ignore[misc]
+            else:
+                for far in (0.1, 1.0, 10.0, 1e6):
+                    assert under({c: values[c] + side * far}) == now, "there is a flip after all"
+
+
+def check_flip(
+    flip: Flip, limit: float, now: tuple[str, bool], under: Callable[[float], tuple[str, bool]]
+) -> None:
+    after = (flip.answer, flip.feasible)
+    assert after != now
+    side = np.sign(flip.threshold - limit)
+    reach = abs(flip.threshold - limit)
+    assert under(flip.threshold) == after
+    assert under(flip.threshold + side * 1e-12 * (1.0 + abs(flip.threshold))) == after
+    assert under(float(np.nextafter(flip.threshold, limit))) == now, "just before it"
+    for part in np.linspace(0.0, 1.0, 30, endpoint=False):
+        assert under(float(limit + side * part * reach)) == now, "on the way to it"
+
+
+# --------------------------------------------------------------------------------------
+# Calibration
+# --------------------------------------------------------------------------------------
+
+BINS = (0.0, 0.5, 0.7, 0.85, 0.95, 1.0)
+STUDIES = 400
+PULLS_EACH = 12
+
+
+def confidences(copies: int) -> tuple[Floats, Floats]:
+    """Return the confidence of many small studies, and whether they were right.
+
+    Truths are drawn far wider than the noise, so that they favour no answer. With `copies` every
+    observation is brought along so many times over, as if it had been seen as often.
+    """
+    said, right = [], []
+    for number in range(STUDIES):
+        rng = np.random.default_rng([17, number])
+        means = rng.uniform(-1.5, 1.5, (3, 2))
+        study = make(seed=number, budget=3 * PULLS_EACH, constraints="mean(risk) <= 0.0")
+        verdict = judged(study, gaussian(means))
+        if copies:
+            seen = study.observations()
+            past = {key: seen[key] * copies for key in ("arm", "loss", "risk")}
+            study.bring(past, arm="arm", label="the same again")
+            verdict = study.recommend()
+        passes = means[:, 1] <= 0.0
+        best = (
+            int(np.argmin(np.where(passes, means[:, 0], np.inf)))
+            if passes.any()
+            else int(np.argmin(means[:, 1]))
+        )
+        said.append(verdict.confidence)
+        right.append((verdict.arm, verdict.feasible) == (f"arm {best}", bool(passes.any())))
+    return np.array(said), np.array(right, dtype=np.float64)
+
+
+def check_calibrated(said: Floats, right: Floats) -> None:
+    """Compare what was right with what was said, bin by bin and over all, at alpha in all."""
+    limit = float(stats.norm.isf(ALPHA / 2 / len(BINS)))
+    places = np.clip(np.digitize(said, BINS) - 1, 0, len(BINS) - 2)
+    for one in [*(places == place for place in range(len(BINS) - 1)), np.full(len(said), True)]:
+        expected, found = float(said[one].sum()), float(right[one].sum())
+        error = max(float((said[one] * (1.0 - said[one])).sum()), 0.25) ** 0.5
+        z = (found - expected) / error
+        where = f"{one.sum()} verdicts: {found:.0f} right, {expected:.1f} expected (z = {z:.1f})"
+        assert abs(z) <= limit, where
+
+
+def test_confidence_is_how_often_a_verdict_is_right() -> None:
+    said, right = confidences(copies=0)
+    assert ((said > 0.5) & (said < 0.85)).sum() >= 40, "enough that are in doubt"
+    check_calibrated(said, right)
+
+
+def test_the_check_of_calibration_notices_too_much_confidence() -> None:
+    with pytest.raises(AssertionError, match="right"):
+        check_calibrated(*confidences(copies=3))
