@@ -4,7 +4,6 @@ May touch every room.
 """
 
 import asyncio
-import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -13,23 +12,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ringfence.core.errors import InputError, NameTakenError, nearest
 from ringfence.core.expressions import Functions
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
 from ringfence.execution.working import Crew, Told
+from ringfence.interfaces.checking import (
+    arms_of,
+    at_least,
+    place_of,
+    positive,
+    printable,
+    rows_of,
+    study_name,
+    whole_budget,
+)
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report, View
 from ringfence.study.facts import Definition, Head, PullFact, State
 from ringfence.study.ports import Clock, Storage
-from ringfence.study.verdict import ArmVerdict, Verdict, verdict_of
+from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
 
-_NAME = re.compile(r"\w[\w .-]{0,99}")
-_LONGEST_NAME = 200
 _POLL_SECONDS = 0.1
 
 
@@ -101,30 +106,31 @@ class Study:
         expressions. With `load_if_exists` a study of that name is loaded if it is the same one.
         """
         definition = Definition(
-            name=_study_name(name),
+            name=study_name(name),
             objective=objective,
             constraints=(constraints,) if isinstance(constraints, str) else tuple(constraints),
-            arms=_arms(arms),
-            budget=budget,
+            arms=arms_of(arms),
+            budget=whole_budget(budget),
             policy=policy,
             seed=secrets.randbelow(2**32) if seed is None else whole_seed(seed),
-            batch=_at_least("batch", batch, 1),
+            batch=at_least("batch", batch, 1),
             metrics=tuple(metrics or ()),
-            functions={key: _named(function) for key, function in (functions or {}).items()},
-            lease_seconds=_positive("lease_seconds", lease_seconds),
-            retries=_at_least("retries", retries, 0),
-            max_failures=_at_least("max_failures", max_failures, 1),
+            functions={key: place_of(function) for key, function in (functions or {}).items()},
+            lease_seconds=positive("lease_seconds", lease_seconds),
+            retries=at_least("retries", retries, 0),
+            max_failures=at_least("max_failures", max_failures, 1),
         )
         plan = _plan(definition, functions)
-        plan.first_pulls(budget)  # refuses a budget without room
+        plan.first_pulls(definition.budget)  # refuses a budget without room
         opened = open_storage(storage if storage is not None else f"sqlite:///{name}.db")
         try:
-            opened.create(plan.definition, Head(budget=int(budget)))
+            opened.create(plan.definition, Head(budget=definition.budget))
         except NameTakenError:
             if not load_if_exists:
                 raise
             study = cls.load(name, storage=opened, functions=functions, clock=clock)
             study.require_same(plan.definition, seed_matters=seed is not None)
+            study.reach_budget(int(budget))
             return study
         return cls(Desk(plan, opened, clock))
 
@@ -178,7 +184,8 @@ class Study:
         Returns `told`, or `already-told` when the same values were told before.
         """
         number, held = _lease(pull, lease)
-        return self.desk.tell([Report(number, held, self.desk.values_of(metrics), cost)])[0]
+        price = None if cost is None else self.desk.number("cost", cost)
+        return self.desk.tell([Report(number, held, self.desk.values_of(metrics), price)])[0]
 
     def tell_many(self, pulls: Sequence[Pull], metrics: Any) -> list[str]:
         """Record many pulls at once, all or none.
@@ -186,21 +193,18 @@ class Study:
         `metrics` is a sequence of mappings, a mapping of metrics to arrays, or a data frame
         (pandas, polars, Arrow), with a row a pull in the order of `pulls`.
         """
-        rows = _columns(metrics, self.desk.plan.metrics)
+        if isinstance(metrics, Sequence) and not isinstance(metrics, str):
+            rows = [self._row(place, row) for place, row in enumerate(metrics)]
+        else:
+            rows = list(map(tuple, rows_of(metrics, self.desk.plan.metrics).tolist()))
         if len(rows) != len(pulls):
             raise InputError(
                 f"metrics has {len(rows)} rows for {len(pulls)} pulls. Give one a pull."
             )
-        if not np.isfinite(rows).all():
-            row, column = np.argwhere(~np.isfinite(rows))[0]
-            raise InputError(
-                f"metric {self.desk.plan.metrics[column]!r} in row {row} = {rows[row, column]} "
-                "must be a finite number. Tell that pull as failed."
-            )
         return self.desk.tell(
             [
                 Report(pull.pull, pull.lease, values)
-                for pull, values in zip(pulls, map(tuple, rows.tolist()), strict=True)
+                for pull, values in zip(pulls, rows, strict=True)
             ]
         )
 
@@ -241,12 +245,16 @@ class Study:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
         `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
-        so many pulls. Returns the verdict, or None while there is nothing to judge.
+        so many pulls. Returns the verdict, or None while there is nothing to judge; a study that
+        ends without an arm to judge is an error.
         """
-        _at_least("workers", workers, 1)
+        at_least("workers", workers, 1)
         evaluation = evaluate if _takes_orders(evaluate) else Function(evaluate)
         Crew(self.desk, evaluation, workers, executor, told).run(most=most)
-        return self.recommend() if self._can_judge() else None
+        view = self.desk.look()
+        if not view.head.finished and not in_the_running(view).any():
+            return None
+        return verdict_of(self.desk.plan, view)
 
     def recommend(self) -> Verdict:
         """Return the verdict on all that was told so far."""
@@ -254,16 +262,14 @@ class Study:
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""
-        arms = list(self.recommend().arms)
-        if arm is None:
-            return arms
-        self._arm(arm)
-        return [one for one in arms if one.name == arm]
+        if arm is not None:
+            self._arm(arm)
+        return [one for one in self.recommend().arms if arm in (None, one.name)]
 
     def status(self) -> Status:
         """Return where the study stands."""
         view = self.desk.look()
-        verdict = verdict_of(self.desk.plan, view) if view.book.is_seen.any() else None
+        verdict = verdict_of(self.desk.plan, view) if in_the_running(view).any() else None
         alive = view.rounds[-1].alive if view.rounds else [True] * len(self.definition.arms)
         return Status(
             study=self.name,
@@ -298,14 +304,16 @@ class Study:
         for column in wanted:
             if column not in columns:
                 raise InputError(f"observations have no column {column!r}. Add it.")
-        rows = _columns({metric: columns[metric] for metric in metrics}, metrics)
-        if not np.isfinite(rows).all():
-            raise InputError("observations must be finite numbers. Drop the rows that are not.")
+        rows = rows_of({metric: columns[metric] for metric in metrics}, metrics)
+        if len(columns[arm]) != len(rows):
+            raise InputError(
+                f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
+            )
         past = [
             (self._arm(str(name)), tuple(values))
             for name, values in zip(columns[arm], rows.tolist(), strict=True)
         ]
-        self.desk.bring(past, _printable("label", label))
+        self.desk.bring(past, printable("label", label))
         return len(past)
 
     def observations(self) -> dict[str, list[Any]]:
@@ -347,6 +355,17 @@ class Study:
                     f"given {theirs[key]!r}. Change it back, or begin a study of another name."
                 )
 
+    def reach_budget(self, budget: int) -> None:
+        """Raise the budget to at least this; one that is lower than the study's is refused."""
+        held = self.desk.head.budget
+        if budget < held:
+            raise InputError(
+                f"budget = {budget} is less than the {held} pulls that study {self.name!r} has. A "
+                "budget can only rise: mend it."
+            )
+        if budget > held:
+            self.raise_budget(budget)
+
     async def ask_async(self, n: int = 1) -> list[Pull]:
         """Lease pulls without blocking the event loop."""
         return await asyncio.to_thread(self.ask, n)
@@ -386,9 +405,15 @@ class Study:
                     await self.tell_async(pull, metrics)
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(_at_least("workers", workers, 1)):
+            for _ in range(at_least("workers", workers, 1)):
                 group.create_task(work())
         return await asyncio.to_thread(self.recommend)
+
+    def _row(self, place: int, metrics: Mapping[str, float]) -> tuple[float, ...]:
+        try:
+            return self.desk.values_of(metrics)
+        except InputError as error:
+            raise InputError(f"row {place}: {error}") from None
 
     def _pull(self, fact: PullFact) -> Pull:
         definition = self.definition
@@ -410,9 +435,6 @@ class Study:
                 f"{nearest(name, names)}"
             )
         return names.index(name)
-
-    def _can_judge(self) -> bool:
-        return bool(self.desk.look().book.is_seen.any())
 
 
 def has_study(storage: str, name: str) -> bool:
@@ -443,46 +465,9 @@ def _plan(definition: Definition, functions: Functions | None) -> Plan:
     plan = Plan.of(definition, functions)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
-    metrics = tuple(_printable("metric", metric) for metric in (*used, *further))
+    metrics = tuple(printable("metric", metric) for metric in (*used, *further))
     whole = Definition.from_dict({**definition.to_dict(), "metrics": metrics})
     return Plan.of(whole, functions)
-
-
-def _study_name(name: str) -> str:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise InputError(
-            f"name = {name!r} must be letters, digits, spaces, dots, dashes and underscores, at "
-            "most 100, a letter or digit first. Mend it."
-        )
-    return name
-
-
-def _arms(arms: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    listed = dict(arms) if isinstance(arms, Mapping) else {}
-    if not isinstance(arms, Mapping):
-        if isinstance(arms, str):
-            raise InputError(f"arms = {arms!r} must be a list of names, or a table. Mend it.")
-        for name in arms:
-            if name in listed:
-                raise InputError(f"arms: {name!r} is named twice. Name each arm once.")
-            listed[name] = {}
-    if not listed:
-        raise InputError("arms = [] must hold at least one arm. Add one.")
-    return {_printable("arm", name): dict(keys) for name, keys in listed.items()}
-
-
-def _printable(key: str, name: str) -> str:
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise InputError(f"{key} = {name!r} must be printable text and not empty. Mend it.")
-    if len(name) > _LONGEST_NAME:
-        raise InputError(f"{key} = {name[:40]!r}... must have at most {_LONGEST_NAME} characters.")
-    return name
-
-
-def _named(function: Any) -> str:
-    """Return where a function can be found again, for the record."""
-    inner = getattr(function, "estimate", function)
-    return f"{getattr(inner, '__module__', '?')}:{getattr(inner, '__qualname__', '?')}"
 
 
 def _takes_orders(evaluate: Any) -> bool:
@@ -491,42 +476,9 @@ def _takes_orders(evaluate: Any) -> bool:
     return isinstance(evaluate, evaluating.Command | evaluating.Function | evaluating.LoggedRows)
 
 
-def _columns(metrics: Any, wanted: Sequence[str]) -> Any:
-    """Return rows of metrics [pull, metric] from mappings, arrays or a data frame."""
-    from ringfence.simulation.tables import columns_of_frame
-
-    if isinstance(metrics, Sequence) and not isinstance(metrics, str):
-        columns: Mapping[str, Any] = {
-            name: [row.get(name, np.nan) for row in metrics] for name in wanted
-        }
-    elif isinstance(metrics, Mapping):
-        columns = metrics
-    else:
-        columns = columns_of_frame(metrics, list(wanted))
-    for name in wanted:
-        if name not in columns:
-            raise InputError(f"metric {name!r} is missing. Give {', '.join(wanted)}.")
-    try:
-        return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in wanted])
-    except (TypeError, ValueError):
-        raise InputError("metrics must be numbers, and as many of each. Mend them.") from None
-
-
 def _lease(pull: Pull | int, lease: int | None) -> tuple[int, int]:
     if isinstance(pull, Pull):
         return pull.pull, pull.lease if lease is None else lease
     if lease is None:
         raise InputError(f"pull {pull} needs its lease. Give lease=..., as ask returned it.")
     return int(pull), int(lease)
-
-
-def _at_least(key: str, value: int, least: int) -> int:
-    if not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{key} = {value!r} must be a whole number, {least} or more. Mend it.")
-    return int(value)
-
-
-def _positive(key: str, value: float) -> float:
-    if not isinstance(value, int | float) or not 0.0 < value < float("inf"):
-        raise InputError(f"{key} = {value!r} must be a positive number of seconds. Mend it.")
-    return float(value)

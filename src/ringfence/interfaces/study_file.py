@@ -114,16 +114,7 @@ class StudyFile:
         }
         if file.batch is None and has_study(storage, file.name):
             workers = Study.load(file.name, storage=storage).definition.batch
-        study = Study.create(file.name, batch=file.batch or workers, **arguments)
-        budget = study.view().head.budget
-        if file.budget > budget:
-            study.raise_budget(file.budget)
-        elif file.budget < budget:
-            raise InputError(
-                f"budget = {file.budget} is less than the {budget} pulls that study "
-                f"{file.name!r} has. A budget can only rise: mend the file."
-            )
-        return study
+        return Study.create(file.name, batch=file.batch or workers, **arguments)
 
     def evaluation(self) -> Evaluate:
         """Return the way in which pulls are evaluated."""

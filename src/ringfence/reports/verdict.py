@@ -79,8 +79,8 @@ def remarks(verdict: Verdict) -> list[str]:
 def flip_sentence(flip: Flip) -> str:
     """Return where another threshold would change the answer."""
     answer = f"{flip.answer} would be the answer"
-    if not flip.feasible:
-        answer = f"no arm would be feasible, and {flip.answer} nearest"
+    if flip.answer is None:
+        answer = "no arm would be feasible"
     return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
 
 

@@ -36,7 +36,7 @@ class _Pages:
         self._rounds.append(fresh)
 
     def pulls(self, numbers: Sequence[int]) -> Sequence[PullFact]:
-        return [self._pulls[number] for number in sorted(numbers) if number in self._pulls]
+        return [self._pulls[number] for number in sorted({*numbers}) if number in self._pulls]
 
     def pulls_between(self, first: int, last: int) -> Sequence[PullFact]:
         numbers = range(max(first, 1), min(last, len(self._pulls)) + 1)

@@ -37,6 +37,7 @@ from ringfence.study.facts import (
 
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
+_LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
@@ -49,7 +50,7 @@ class SqlStorage:
         self.engine = _engine(url)
         self.url = self.engine.url.render_as_string(hide_password=True)
         weakref.finalize(self, self.engine.dispose)
-        self._ids: dict[str, tuple[int, Definition]] = {}
+        self._known: dict[str, tuple[tuple[int, float], Definition]] = {}
         with _in_words(self.url):
             self._migrate()
 
@@ -77,7 +78,7 @@ class SqlStorage:
         """Forget a study."""
         with self.writing(name) as ledger:
             ledger.delete()
-        self._ids.pop(name, None)
+        self._known.pop(name, None)
 
     @contextmanager
     def writing(self, name: str) -> Iterator["SqlLedger"]:
@@ -104,11 +105,12 @@ class SqlStorage:
         row = connection.execute(query.with_for_update() if lock else query).mappings().first()
         if row is None:
             raise missing(name, self.names(), self.url)
-        known = self._ids.get(name)
-        if known is None or known[0] != row["id"]:
+        key = (row["id"], row["created_at"])  # a database may use an id again
+        known = self._known.get(name)
+        if known is None or known[0] != key:
             definition = Definition.from_dict(json.loads(row["definition"]))
-            self._ids[name] = known = (row["id"], definition)
-        return SqlLedger(connection, known[0], known[1], row)
+            self._known[name] = known = (key, definition)
+        return SqlLedger(connection, row["id"], known[1], row)
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -194,7 +196,7 @@ class SqlLedger:
 
     def pulls(self, numbers: Sequence[int]) -> Sequence[PullFact]:
         """Return pulls by number."""
-        ordered = sorted(numbers)
+        ordered = sorted({number for number in numbers if 0 < number < _LARGEST})
         if ordered and ordered[-1] - ordered[0] + 1 == len(ordered):
             return self.pulls_between(ordered[0], ordered[-1])
         found: list[PullFact] = []
@@ -433,6 +435,8 @@ def _round(row: Any) -> Round:
         allocation=tuple(plain["allocation"]),
         before=tuple(plain["before"]),
         alive=tuple(plain["alive"]),
+        phase=plain["phase"],
+        is_last=plain["is_last"],
         left=tuple(Rejection(**one) for one in plain["left"]),
         seen=plain["seen"],
     )

@@ -16,6 +16,14 @@ from ringfence.core.running import add_running_block, can_run, fill_running, no_
 from ringfence.policies.policy import Evidence
 
 
+def least_pulls(problem: Problem) -> int:
+    """Return the pulls of an arm without which nothing can be said of it.
+
+    Two at least: from one no noise can be estimated.
+    """
+    return max(2, problem.least_pulls)
+
+
 class Book:
     """The observations of every arm, as the rules need them."""
 
@@ -69,7 +77,7 @@ class Book:
     @property
     def is_seen(self) -> Mask:
         """Which arms have enough observations for every attribute."""
-        return np.asarray(self.counts >= self.problem.least_pulls)
+        return np.asarray(self.counts >= least_pulls(self.problem))
 
     def evidence(self, alive: Mask, priority: Integers) -> Evidence:
         """Return what the rules see, with noise estimated from all observations."""

@@ -19,10 +19,8 @@ from ringfence.core.schedule import Phase
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Policy
 from ringfence.policies.registry import find_policy
-from ringfence.study.book import Book
-from ringfence.study.facts import Definition, Rejection, Round
-
-LEAST_PULLS = 2  # of an arm: from fewer no noise can be estimated
+from ringfence.study.book import Book, least_pulls
+from ringfence.study.facts import WITHDRAWN, Definition, Rejection, Round
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Plan:
     @property
     def least_pulls(self) -> int:
         """The pulls of an arm without which nothing can be said of it."""
-        return max(LEAST_PULLS, self.problem.judged.least_pulls)
+        return least_pulls(self.problem.judged)
 
     def phases(self, budget: int) -> tuple[Phase, ...]:
         """Return the phases of a phase policy."""
@@ -92,37 +90,55 @@ class Standing:
 
 
 def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book) -> Round:
-    """Return the round after `before`; one without pulls means that the study is finished."""
+    """Return the round after `before`, which must be over.
+
+    A budget raised within a phase is taken up at its end: the phase is first brought to its new
+    total, and then ends.
+    """
     seen: dict[str, object] = {"budget": standing.budget, "spent": standing.spent}
     if before is None:
         everyone = np.ones(plan.arm_count, np.bool_)
-        return _round(plan, None, _first_allocation(plan, standing), everyone, [], seen)
+        return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
     alive = np.array(before.alive)
     left = _withdraw(plan, alive, standing, book)
     if not alive.any():
-        return _round(plan, before, [0] * plan.arm_count, alive, left, seen)
+        nothing = [0] * plan.arm_count
+        return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
     evidence = book.evidence(alive, plan.priority)
     seen |= {
         "counts": evidence.counts.tolist(),
         "estimates": evidence.estimates.tolist(),
         "scales": evidence.scales.tolist(),
     }
-    if isinstance(plan.policy, PhasePolicy):
-        phases = plan.phases(standing.budget)
-        left += _reject(plan.policy, evidence, phases[min(before.number, len(phases) - 1)].keep)
-        allocation = _phase_allocation(plan, phases, before, alive, standing)
-    else:
+    if isinstance(plan.policy, AdaptivePolicy):
         allocation = _batch(plan.policy, plan, before, evidence, standing)
-    return _round(plan, before, allocation, alive, left, seen)
+        is_last = sum(allocation) == 0
+        phase = before.phase + 1
+        return _round(plan, before, phase, allocation, alive, left, seen, is_last=is_last)
+    phases = plan.phases(standing.budget)
+    if standing.budget != before.seen["budget"]:
+        allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing)
+        if sum(allocation) > 0:
+            return _round(plan, before, before.phase, allocation, alive, left, seen)
+    left += _reject(plan.policy, evidence, phases[before.phase].keep)
+    phase = before.phase + 1
+    if phase == len(phases):
+        nothing = [0] * plan.arm_count
+        return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
+    allocation = _phase_allocation(plan, phases, phase, before, alive, standing)
+    return _round(plan, before, phase, allocation, alive, left, seen)
 
 
 def _round(
     plan: Plan,
     before: Round | None,
+    phase: int,
     allocation: Sequence[int],
     alive: Mask,
     left: Sequence[Rejection],
     seen: dict[str, object],
+    *,
+    is_last: bool = False,
 ) -> Round:
     counts = [0] * plan.arm_count
     if before is not None:
@@ -133,6 +149,8 @@ def _round(
         allocation=tuple(int(count) for count in allocation),
         before=tuple(counts),
         alive=tuple(bool(one) for one in alive),
+        phase=phase,
+        is_last=is_last,
         left=tuple(left),
         seen=seen,
     )
@@ -144,10 +162,10 @@ def _withdraw(plan: Plan, alive: Mask, standing: Standing, book: Book) -> list[R
     for arm in np.flatnonzero(alive):
         if arm in standing.broken:
             times = plan.definition.max_failures
-            left.append(Rejection(int(arm), f"withdrawn: {times} failed pulls in a row"))
-        elif not book.is_seen[arm] or book.counts[arm] < LEAST_PULLS:
+            left.append(Rejection(int(arm), f"{WITHDRAWN}: {times} failed pulls in a row"))
+        elif not book.is_seen[arm]:
             left.append(
-                Rejection(int(arm), f"withdrawn: only {book.counts[arm]} of its pulls succeeded")
+                Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
             )
     for one in left:
         alive[one.arm] = False
@@ -180,21 +198,23 @@ def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
 
 
 def _phase_allocation(
-    plan: Plan, phases: tuple[Phase, ...], before: Round, alive: Mask, standing: Standing
+    plan: Plan,
+    phases: tuple[Phase, ...],
+    phase: int,
+    before: Round,
+    alive: Mask,
+    standing: Standing,
 ) -> list[int]:
     """Return what brings every survivor to the total that the phase asks for.
 
     By totals, so that a budget raised in between takes effect from this phase on.
     """
-    number = before.number + 1
-    if number >= len(phases):
-        return [0] * plan.arm_count
-    total = sum(phase.pulls for phase in phases[: number + 1])
+    total = sum(one.pulls for one in phases[: phase + 1])
     allocation = [0] * plan.arm_count
     ranked = sorted(np.flatnonzero(alive), key=lambda arm: int(plan.priority[arm]))
     for place, arm in enumerate(ranked):
         had = before.before[arm] + before.allocation[arm]
-        allocation[arm] = max(0, total - had) + int(place < phases[number].extra)
+        allocation[arm] = max(0, total + int(place < phases[phase].extra) - had)
     room = standing.budget - standing.spent
     while sum(allocation) > room:  # extra pulls of earlier phases may leave a pull too few
         allocation[int(np.argmax(allocation))] -= 1

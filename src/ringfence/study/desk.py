@@ -9,6 +9,7 @@ import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from ringfence.study.facts import Harvest, Head, PastFact, PullFact, Round, Stat
 from ringfence.study.ports import Clock, Ledger, Storage
 
 MOST_AT_ONCE = 1_000_000
+_LONGEST_ERROR = 2000
+_NOBODYS = 0.0  # the deadline of a pull that was given back
+_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,15 @@ class Report:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Where a study stands and what it has seen; `samples` [pull, metric] are by arm."""
+    """Where a study stands and what it has seen; `samples` [pull, metric] are by arm.
+
+    `used` pulls were evaluated and charged.
+    """
 
     head: Head
     rounds: tuple[Round, ...]
     book: Book
-    spent: int
+    used: int
     samples: tuple[Floats, ...]
     brought: int
     told: int
@@ -62,24 +69,29 @@ class Desk:
         return self.plan.definition.name
 
     @property
+    def head(self) -> Head:
+        """Where the study stands."""
+        with self.storage.reading(self.name) as ledger:
+            return ledger.head
+
+    @property
     def is_finished(self) -> bool:
         """Whether no pull is left to be made."""
-        with self.storage.reading(self.name) as ledger:
-            return ledger.head.finished
+        return self.head.finished
 
     def ask(self, count: int = 1) -> list[PullFact]:
         """Lease up to `count` pulls; none means that others must be told first, or that all were.
 
         A pull whose lease ran out is issued again, before any new one.
         """
-        if not 1 <= count <= MOST_AT_ONCE:
+        if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
             raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
         with self.storage.writing(self.name) as ledger:
             before = head = ledger.head
             now = self.clock()
             deadline = now + self.plan.definition.lease_seconds
             leased = [
-                replace(pull, lease=pull.lease + 1, deadline=deadline)
+                replace(pull, lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)
                 for pull in ledger.expired(now, count)
             ]
             ledger.set_pulls(leased)
@@ -125,16 +137,18 @@ class Desk:
 
     def _advance(self, ledger: Ledger, head: Head) -> Head:
         """Decide the next round."""
-        standing = self._reader.catch_up(ledger, head)
+        reader = self._reader.copied()
+        standing = reader.catch_up(ledger, head)
         last = ledger.round(head.round) if head.round >= 0 else None
-        decided = next_round(self.plan, last, standing, self._reader.book)
+        decided = next_round(self.plan, last, standing, reader.book)
         ledger.add_round(decided)
+        self._reader = reader
         return replace(
             head,
             round=decided.number,
             round_end=decided.first + decided.size - 1,
             charged=standing.spent,
-            finished=decided.size == 0,
+            finished=decided.is_last,
         )
 
     def tell(self, reports: Sequence[Report]) -> list[str]:
@@ -172,12 +186,14 @@ class Desk:
 
     def fail(self, number: int, lease: int, error: str, *, charge: bool, retry: bool) -> str:
         """Record that an evaluation failed: `retry` if it will be issued again, else `failed`."""
+        error = _storable(error)
         with self.storage.writing(self.name) as ledger:
             pull = self._leased(ledger, number, lease)
             failures = pull.failures + 1
             if retry and failures <= self.plan.definition.retries:
                 # Its lease is over at once: whoever asks next gets it, with the same seed.
-                ledger.set_pulls([replace(pull, failures=failures, error=error, deadline=0.0)])
+                again = replace(_given_back(pull), failures=failures, error=error)
+                ledger.set_pulls([again])
                 return "retry"
             failed = replace(
                 pull, state=State.FAILED, failures=failures, error=error, charged=charge
@@ -215,10 +231,12 @@ class Desk:
     def release(self, number: int, lease: int) -> None:
         """Give a lease back, so that the pull can be issued again at once."""
         with self.storage.writing(self.name) as ledger:
-            ledger.set_pulls([replace(self._leased(ledger, number, lease), deadline=0.0)])
+            ledger.set_pulls([_given_back(self._leased(ledger, number, lease))])
 
     def raise_budget(self, budget: int) -> None:
         """Raise the budget; a phase policy takes it up at the end of the current phase."""
+        if not isinstance(budget, Integral):
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
         with self.storage.writing(self.name) as ledger:
             head = ledger.head
             if budget <= head.budget:
@@ -242,18 +260,18 @@ class Desk:
 
     def look(self) -> View:
         """Return where the study stands and all that it has seen so far, half a round included."""
+        reader = self._reader.copied()  # before the view, which must not be older than it
         with self.storage.reading(self.name) as ledger:
             head = ledger.head
-            reader = copy.deepcopy(self._reader)
-            standing = reader.catch_up(ledger, head)
+            reader.catch_up(ledger, head)
             past = ledger.past()
             harvest = ledger.harvest(1, head.issued)
             return View(
                 head=head,
                 rounds=tuple(ledger.rounds()),
                 book=reader.book,
-                spent=standing.spent,
-                samples=_samples(self.plan.arm_count, harvest, past),
+                used=int((harvest.is_charged & (harvest.is_told | harvest.is_failed)).sum()),
+                samples=_samples(self.plan.arm_count, harvest, past, reader.broken),
                 brought=len(past),
                 told=int(harvest.is_told.sum()),
                 failed=int(harvest.is_failed.sum()),
@@ -262,6 +280,10 @@ class Desk:
     def values_of(self, metrics: Mapping[str, Any]) -> tuple[float, ...]:
         """Return an observation's values in the study's order, or refuse it."""
         wanted = self.plan.metrics
+        if not isinstance(metrics, Mapping):
+            raise InputError(
+                f"metrics = {metrics!r} must be a mapping of metrics to numbers. Mend it."
+            )
         for name in metrics:
             if name not in wanted:
                 raise InputError(
@@ -275,8 +297,19 @@ class Desk:
                     f"metric {name!r} is missing: study {self.name!r} needs "
                     f"{', '.join(wanted)} of every pull. Add it."
                 )
-            values.append(_number(name, metrics[name]))
+            values.append(self.number(f"metric {name!r}", metrics[name]))
         return tuple(values)
+
+    def number(self, key: str, value: Any) -> float:
+        """Return a finite number, or refuse it."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if isinstance(value, str) or not math.isfinite(number):
+            shown = repr(value)[:_LONGEST_SHOWN]
+            raise InputError(f"{key} = {shown} must be a finite number. Tell it as failed.")
+        return number
 
     def _leased(self, ledger: Ledger, number: int, lease: int) -> PullFact:
         found = ledger.pulls([number])
@@ -287,7 +320,7 @@ class Desk:
 
     def _require_leased(self, pull: PullFact, lease: int) -> None:
         if pull.state != State.ISSUED:
-            raise InputError(
+            raise LeaseError(
                 f"pull {pull.number} of study {self.name!r} is {pull.state}: nothing more can be "
                 "said of it. Ask for another."
             )
@@ -300,7 +333,8 @@ class Desk:
 
     def _require_same(self, pull: PullFact, report: Report) -> None:
         if pull.values != report.values:
-            raise InputError(
+            kind = InputError if pull.lease == report.lease else LeaseError
+            raise kind(
                 f"pull {pull.number} of study {self.name!r} was already told other values: "
                 f"{list(pull.values or ())}, now {list(report.values)}. The first ones stay."
             )
@@ -322,8 +356,12 @@ class Reader:
         self._through = -1
         self._past = 0
         self._failing = np.zeros(plan.arm_count, np.int64)
-        self._broken: dict[int, int] = {}
+        self.broken: dict[int, int] = {}
         self._spent = 0
+
+    def copied(self) -> "Reader":
+        """Return a reader that can go on without this one: other threads may be looking at it."""
+        return copy.deepcopy(self, {id(self.plan): self.plan})
 
     def catch_up(self, ledger: Ledger, head: Head) -> Standing:
         """Read what is new; a round that is not over is read as far as it goes."""
@@ -336,7 +374,7 @@ class Reader:
                 self._add(ledger.harvest(one.first, min(last, head.issued)))
             self._through = one.number
         self._bring(ledger, head.round)
-        return Standing(head.budget, self._spent, tuple(self._broken))
+        return Standing(head.budget, self._spent, tuple(self.broken))
 
     def _bring(self, ledger: Ledger, round_number: int) -> None:
         """Add observations that were brought along by the end of a round."""
@@ -350,18 +388,22 @@ class Reader:
     def _add(self, harvest: Harvest) -> None:
         """Add a round's observations, arm by arm in the order of ordinals.
 
-        What an arm yields after it failed too often in a row is left out and not charged: how
-        much there is depends on who was quicker.
+        What an arm yields after it failed too often in a row is left out: how much there is
+        depends on who was quicker. For the same reason the rest of its round counts as spent,
+        whether it was evaluated or not.
         """
         for arm in range(self.plan.arm_count):
             mine = np.flatnonzero(harvest.arms == arm)
-            if arm in self._broken or not len(mine):
+            if not len(mine):
                 continue
             mine = mine[np.argsort(harvest.ordinals[mine], kind="stable")]
-            mine = mine[: self._good(arm, harvest.is_failed[mine])]
-            resolved = harvest.is_told[mine] | harvest.is_failed[mine]
-            self._spent += int((harvest.is_charged[mine] & resolved).sum())
-            self.book.add(arm, harvest.values[mine[harvest.is_told[mine]]])
+            good = mine[: self._good(arm, harvest.is_failed[mine])]
+            resolved = harvest.is_told[good] | harvest.is_failed[good]
+            self._spent += int((harvest.is_charged[good] & resolved).sum())
+            self._spent += len(mine) - len(good)
+            self.book.add(arm, harvest.values[good[harvest.is_told[good]]])
+            if arm in self.broken:
+                self.broken[arm] = int(harvest.ordinals[good[-1]])
 
     def _good(self, arm: int, failed: Any) -> int:
         """Return how many of an arm's pulls count: up to the one that broke it."""
@@ -372,26 +414,32 @@ class Reader:
         for place, one in enumerate(failed):
             self._failing[arm] = self._failing[arm] + 1 if one else 0
             if self._failing[arm] >= most:
-                self._broken[arm] = place
+                self.broken[arm] = place
                 return place + 1
         return len(failed)
 
 
-def _samples(arm_count: int, harvest: Harvest, past: Sequence[PastFact]) -> tuple[Floats, ...]:
-    """Return all observations by arm, those that were brought along first."""
+def _samples(
+    arm_count: int, harvest: Harvest, past: Sequence[PastFact], broken: Mapping[int, int]
+) -> tuple[Floats, ...]:
+    """Return all observations by arm that count, those that were brought along first."""
     samples = []
     for arm in range(arm_count):
-        mine = harvest.values[harvest.is_told & (harvest.arms == arm)]
+        counts = harvest.is_told & (harvest.arms == arm)
+        if arm in broken:
+            counts &= harvest.ordinals <= broken[arm]
+        mine = harvest.values[counts]
         earlier = [one.values for one in past if one.arm == arm]
         samples.append(np.concatenate([np.array(earlier), mine]) if earlier else mine)
     return tuple(samples)
 
 
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if isinstance(value, str) or not math.isfinite(number):
-        raise InputError(f"metric {name!r} = {value!r} must be a finite number. Tell it as failed.")
-    return number
+def _given_back(pull: PullFact) -> PullFact:
+    """Return an issued pull that nobody holds: its lease is spent, whoever asks gets the next."""
+    return replace(pull, lease=pull.lease + 1, deadline=_NOBODYS)
+
+
+def _storable(text: str) -> str:
+    """Return a text that every database can hold."""
+    whole = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:_LONGEST_ERROR]
+    return whole.encode("utf-8", "replace").decode("utf-8")

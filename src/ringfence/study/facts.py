@@ -12,6 +12,8 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 
+WITHDRAWN = "withdrawn"
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -77,7 +79,7 @@ class State(StrEnum):
 class PullFact:
     """One pull: `number` counts from 1 in the study, `ordinal` from 0 within its arm.
 
-    `lease` counts how often it was issued; only the latest may be told. `failures` are those of
+    `lease` rises when it is issued or given back; only the latest may be told. `failures` are of
     earlier leases that a retry may mend. A failed pull is charged to the budget unless told
     otherwise; a cancelled one, of a withdrawn arm, never is.
     """
@@ -134,13 +136,19 @@ class Rejection:
     rival: int | None = None
     gap: float | None = None
 
+    @property
+    def is_withdrawal(self) -> bool:
+        """Whether it could not be evaluated, rather than lost."""
+        return self.reason.startswith(WITHDRAWN)
+
 
 @dataclass(frozen=True)
 class Round:
     """A phase or a batch: how many pulls each arm gets, and what was seen when it was decided.
 
     `first` is the number of its first pull; `before` counts each arm's pulls in earlier rounds.
-    `seen` holds the evidence, `left` the arms that left when it was decided.
+    `seen` holds the evidence, `left` the arms that left when it was decided. A round without pulls
+    may still reject; after the one that `is_last` nothing is left to be done.
     """
 
     number: int
@@ -148,6 +156,8 @@ class Round:
     allocation: tuple[int, ...]
     before: tuple[int, ...]
     alive: tuple[bool, ...]
+    phase: int = 0
+    is_last: bool = False
     left: tuple[Rejection, ...] = ()
     seen: Mapping[str, Any] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
@@ -60,13 +60,13 @@ class ArmVerdict:
 class Flip:
     """Where another threshold of one constraint would change the answer, others left as they are.
 
-    Post hoc, and so exploratory: thresholds are to be fixed before the data.
+    `answer` is then the best feasible arm, or None. Post hoc, and so exploratory: thresholds are
+    to be fixed before the data.
     """
 
     constraint: str
     threshold: float
-    answer: str
-    feasible: bool
+    answer: str | None
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,20 @@ class Verdict:
 def verdict_of(plan: Plan, view: View) -> Verdict:
     """Return the verdict on what a study has seen."""
     head, rounds, book = view.head, view.rounds, view.book
-    alive = np.array(rounds[-1].alive) & book.is_seen if rounds else book.is_seen
+    alive = in_the_running(view)
     if not alive.any():
+        why = "; ".join(
+            f"{plan.definition.arm_names[one.arm]} {one.reason}" for at in rounds for one in at.left
+        )
         raise InputError(
             f"study {plan.definition.name!r} has no arm with enough observations to judge it by. "
-            "Tell some pulls first, and see `ringfence status` for failures."
+            + (f"Mend the evaluations: {why}." if why else "Tell some pulls first.")
         )
     best, feasible = answer_of(plan, alive, book)
-    evidence = book.evidence(np.asarray(book.is_seen), plan.priority)
+    withdrawn = [one.arm for at in rounds for one in at.left if one.is_withdrawal]
+    judged = np.asarray(book.is_seen).copy()
+    judged[withdrawn] = False
+    evidence = book.evidence(judged, plan.priority)
     confidence, chance = _chances(plan, evidence, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
     written = _written(plan.problem, book, view.samples)
@@ -106,7 +112,7 @@ def verdict_of(plan: Plan, view: View) -> Verdict:
     arms = []
     for arm, name in enumerate(plan.definition.arm_names):
         left, phase = gone.get(arm, (None, None))
-        seen = bool(book.is_seen[arm])
+        seen = bool(judged[arm])
         arms.append(
             ArmVerdict(
                 name=name,
@@ -123,7 +129,7 @@ def verdict_of(plan: Plan, view: View) -> Verdict:
                 gap=None if left is None else left.gap,
             )
         )
-    varies = np.diagonal(evidence.covariances, axis1=1, axis2=2).max(axis=0) > 0.0
+    varies = np.diagonal(evidence.covariances, axis1=1, axis2=2)[judged].max(axis=0) > 0.0
     return Verdict(
         study=plan.definition.name,
         arm=plan.definition.arm_names[best],
@@ -131,11 +137,11 @@ def verdict_of(plan: Plan, view: View) -> Verdict:
         verdict=("feasible" if feasible else "infeasible") if sure else "too-close-to-call",
         confidence=confidence,
         chance_feasible=chance,
-        pulls_used=view.spent,
+        pulls_used=view.used,
         budget=head.budget,
         finished=head.finished,
         arms=tuple(arms),
-        flips=_flips(plan, written),
+        flips=_flips(plan, evidence, written),
         exact=tuple(
             str(attribute)
             for attribute, one in zip(plan.problem.attributes, varies, strict=True)
@@ -216,45 +222,52 @@ def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[di
     return result
 
 
-def _flips(plan: Plan, written: Sequence[Mapping[str, Estimate]]) -> tuple[Flip, ...]:
+def _flips(
+    plan: Plan, evidence: Evidence, written: Sequence[Mapping[str, Estimate]]
+) -> tuple[Flip, ...]:
     """Return the nearest tighter and looser threshold of each constraint with another answer.
 
-    Answers change at arms' own estimates only, so these are the candidates.
+    Another answer is another best feasible arm, or none where there was one, or one where there
+    was none. It changes at arms' own estimates only.
     """
-    problem = plan.problem
-    known = [arm for arm in range(plan.arm_count) if written[arm]]
-    signs = problem.signs
-    table = np.array(
-        [
-            [
-                sign * written[arm][str(a)].value
-                for sign, a in zip(signs, problem.attributes, strict=True)
-            ]
-            for arm in known
-        ]
-    )
-    limits = problem.thresholds
-    before = _plain_answer(table, limits)
+    problem, judged = plan.problem, np.flatnonzero(evidence.alive)
     flips = []
     for c, constraint in enumerate(problem.constraints):
-        values = np.unique(table[:, c + 1])
-        tighter = [np.nextafter(value, -np.inf) for value in values[values <= limits[c]][::-1]]
-        looser = list(values[values > limits[c]])
+        sign, name = float(problem.signs[c + 1]), str(constraint.attribute)
+        values = np.array([sign * written[int(arm)][name].value for arm in judged])
+        limit = float(problem.thresholds[c])
+        others = np.delete(evidence.estimates[judged, 1:] <= evidence.thresholds, c, axis=1)
+        passes = others.all(axis=1)
+        now = _best_of(evidence, judged[passes & (values <= limit)])
+        tighter = np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)
+        looser = np.unique(values[values > limit])
         for candidates in (tighter, looser):
-            for value in candidates:
-                changed = limits.copy()
-                changed[c] = value
-                after = _plain_answer(table, changed)
-                if after != before:
-                    name = plan.definition.arm_names[known[after[0]]]
-                    threshold = float(signs[c + 1] * value) + 0.0
-                    flips.append(Flip(str(constraint), threshold, name, after[1]))
+            for value in candidates.tolist():
+                then = _best_of(evidence, judged[passes & (values <= value)])
+                if then != now:
+                    answer = None if then is None else plan.definition.arm_names[then]
+                    flips.append(Flip(str(constraint), sign * value + 0.0, answer))
                     break
     return tuple(flips)
 
 
-def _plain_answer(table: Floats, limits: Floats) -> tuple[int, bool]:
-    passes = (table[:, 1:] <= limits).all(axis=1)
-    if passes.any():
-        return int(np.argmin(np.where(passes, table[:, 0], np.inf))), True
-    return int(np.argmin((table[:, 1:] - limits).max(axis=1))), False
+def _best_of(evidence: Evidence, arms: Integers) -> int | None:
+    """Return the arm with the least objective, ties as the rules break them; None of none."""
+    if not len(arms):
+        return None
+    return int(
+        min(
+            arms,
+            key=lambda arm: (
+                evidence.estimates[arm, 0],
+                _margin(evidence, arm),
+                evidence.priority[arm],
+            ),
+        )
+    )
+
+
+def in_the_running(view: View) -> Mask:
+    """Return the arms that may be the answer: not gone, and seen often enough to be judged."""
+    seen = np.asarray(view.book.is_seen)
+    return np.array(view.rounds[-1].alive) & seen if view.rounds else seen

@@ -1,0 +1,46 @@
+"""A worker that is killed: asks, evaluates, tells, and prints what it took and what it told.
+
+python kill_worker.py URL NAME
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+
+from ringfence.core.errors import LeaseError
+from ringfence.interfaces.studies import Study
+
+MEANS = {"one": (1.0, 0.5), "two": (0.2, 1.6), "three": (0.5, 0.6), "four": (0.6, 0.9)}
+EVALUATION_SECONDS = 0.02
+
+
+def evaluate(arm: str, seed: int) -> dict[str, float]:
+    """Return metrics that depend on the arm and the seed alone."""
+    loss, risk = np.random.default_rng(seed).normal(MEANS[arm], 0.5).tolist()
+    return {"loss": loss, "risk": risk}
+
+
+def say(*words: object) -> None:
+    """Print a line at once."""
+    sys.stdout.write(json.dumps(words) + "\n")
+    sys.stdout.flush()
+
+
+def work(url: str, name: str) -> None:
+    """Work until the study is finished."""
+    study = Study.load(name, storage=url)
+    for pull in study.pulls(2):
+        say("took", pull.pull)
+        time.sleep(EVALUATION_SECONDS)
+        metrics = evaluate(pull.arm, pull.seed)
+        try:
+            study.tell(pull, metrics)
+        except LeaseError:
+            continue
+        say("told", pull.pull, metrics["loss"], metrics["risk"])
+
+
+if __name__ == "__main__":
+    work(sys.argv[1], sys.argv[2])

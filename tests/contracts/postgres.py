@@ -1,0 +1,123 @@
+"""A PostgreSQL server of our own: on a loopback port, in a temporary folder, gone with the tests.
+
+The server refuses to run as root; started by root it runs as another user, made if there is none.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+OWNER = "ringfence"
+SYSTEM_USERS = ("postgres", "ringfence-tests")
+PATIENCE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server; every test asks it for an empty place of its own.
+
+    That is a schema, which a connection takes for its database: it costs a hundredth of one.
+    """
+
+    port: int
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    @property
+    def url(self) -> str:
+        """The URL of the whole server."""
+        return f"postgresql://{OWNER}@127.0.0.1:{self.port}/postgres"
+
+    def new_place(self) -> str:
+        """Make an empty place and return its URL."""
+        import psycopg
+
+        name = f"contract_{next(self._numbers)}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+        return f"{self.url}?options=-csearch_path%3D{name}"
+
+
+def binaries() -> Path | None:
+    """Return the folder with the server's programs, if they are installed."""
+    found = shutil.which("initdb")
+    folders = [Path(found).resolve().parent] if found else []
+    folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for folder in folders:
+        if (folder / "initdb").exists() and (folder / "postgres").exists():
+            return folder
+    return None
+
+
+def _system_user() -> str | None:
+    """Return whom the server runs as, where it may not run as us."""
+    if os.getuid() != 0:
+        return None
+    known = {one.pw_name for one in pwd.getpwall()}
+    for user in SYSTEM_USERS:
+        if user in known:
+            return user
+    subprocess.run(["useradd", "--system", SYSTEM_USERS[-1]], check=True)
+    return SYSTEM_USERS[-1]
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _answers(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Wait until the server takes connections."""
+    import psycopg
+
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            psycopg.connect(Server(port).url, connect_timeout=2).close()
+        except psycopg.OperationalError:
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"PostgreSQL does not start: {log.read_text()}") from None
+            time.sleep(0.05)
+        else:
+            return
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """A server for this session; tests that need it are skipped where none is installed."""
+    pytest.importorskip("psycopg", reason="PostgreSQL: psycopg is not installed")
+    programs = binaries()
+    if programs is None:
+        pytest.skip("PostgreSQL: no initdb on PATH or under /usr/lib/postgresql/*/bin")
+    user = _system_user()
+    folder = Path(tempfile.mkdtemp(prefix="ringfence-postgres-"))
+    try:
+        if user is not None:
+            shutil.chown(folder, user)
+        data, log, port = folder / "data", folder / "log", _free_port()
+        initdb = [str(programs / "initdb"), "--pgdata", str(data), "--username", OWNER]
+        initdb += ["--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"]
+        subprocess.run(initdb, user=user, cwd=folder, check=True, capture_output=True)
+        server = [str(programs / "postgres"), "-D", str(data), "-k", str(folder)]
+        server += ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        with log.open("wb") as out:
+            process = subprocess.Popen(server, user=user, cwd=folder, stdout=out, stderr=out)
+        try:
+            _answers(port, process, log)
+            yield Server(port)
+        finally:
+            process.send_signal(signal.SIGINT)  # a fast shutdown: sessions are cut off
+            process.wait(timeout=PATIENCE_SECONDS)
+    finally:
+        shutil.rmtree(folder)
