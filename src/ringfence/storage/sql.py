@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -352,7 +352,7 @@ def _engine(url: str) -> Engine:
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where the driver does
     cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode = WAL")
+    _when_unlocked(lambda: cursor.execute("PRAGMA journal_mode = WAL"))
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
@@ -364,20 +364,25 @@ def _begin_sqlite(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN")
         return
     driver = connection.connection.driver_connection
-    until = time.monotonic() + _PATIENCE_SECONDS
     driver.execute("PRAGMA busy_timeout = 0")  # type: ignore[union-attr]
     try:
-        while True:
-            try:
-                driver.execute("BEGIN IMMEDIATE")  # type: ignore[union-attr]
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > until:
-                    raise
-                time.sleep(_NAP_SECONDS)
-            else:
-                return
+        _when_unlocked(lambda: driver.execute("BEGIN IMMEDIATE"))  # type: ignore[union-attr]
     finally:
         driver.execute(f"PRAGMA busy_timeout = {1000 * _PATIENCE_SECONDS}")  # type: ignore[union-attr]
+
+
+def _when_unlocked(act: Callable[[], object]) -> None:
+    """Do it as soon as no other process holds the lock."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            act()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(_NAP_SECONDS)
+        else:
+            return
 
 
 @contextmanager
