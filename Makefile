@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install run paper test lint bench figures clean
+.PHONY: help install services run paper test lint faults bench bench-storage figures clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,8 +29,21 @@ paper: $(READY)  ## Reproduce the paper's four panels; the figure goes to out/pa
 	@mkdir -p $(OUT)
 	$(BIN)/ringfence paper --figure $(OUT)/paper.png
 
-test: lint  ## Run every check: lint, then the tests.
+# PostgreSQL's server programs, for the tests that start a server of their own on a loopback port.
+services:
+	@if ! command -v initdb > /dev/null && ! ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    mkdir -p /etc/postgresql-common && \
+	    echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf && \
+	    (apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql > /dev/null) || \
+	    echo "PostgreSQL cannot be installed: its tests will be skipped."; \
+	  else echo "PostgreSQL's server programs are missing and we are not root: its tests will be skipped. Install your system's package 'postgresql'."; fi; fi
+
+test: lint services  ## Run every check: lint, then the tests.
 	$(BIN)/python -m pytest -n 2
+
+faults: $(READY) services  ## Kill workers a hundred times, on SQLite and PostgreSQL; nothing may be lost.
+	RINGFENCE_KILLS=100 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py
 
 lint: $(READY)  ## Style, types and the layers of the architecture.
 	$(BIN)/ruff check .
@@ -41,8 +54,13 @@ lint: $(READY)  ## Style, types and the layers of the architecture.
 bench: $(READY)  ## Speed, as ratios measured in one run.
 	$(BIN)/ringfence bench
 
+bench-storage: $(READY)  ## Pulls a second beside Optuna's, in an environment of its own.
+	@test -x .venv-rivals/bin/python || $(PYTHON) -m venv .venv-rivals
+	.venv-rivals/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[postgres]' optuna
+	.venv-rivals/bin/python benchmarks/storage.py
+
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
 
 clean:  ## Remove what was built.
-	rm -rf $(VENV) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-rivals $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
