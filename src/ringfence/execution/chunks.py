@@ -1,12 +1,13 @@
 """Runs chunks of work on threads; compiled kernels leave Python's lock, so threads suffice.
 
-May touch nothing but its arguments.
+Any other executor will do, of processes or of a cluster: what comes back is the same. May touch
+nothing but its arguments.
 """
 
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Outcome = TypeVar("Outcome")
@@ -26,9 +27,10 @@ def run_chunks(
     sizes: Iterable[int],
     *,
     threads: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Outcome]:
-    """Yield work(number, size) for every chunk, in order, whichever thread ran it.
+    """Yield work(number, size) for every chunk, in order, whoever ran it.
 
     A few chunks a thread are in hand at any time, so that memory does not grow with their number.
     `progress` is told how many replications were finished, from the calling thread. When a chunk
@@ -44,7 +46,7 @@ def run_chunks(
             progress(size)
         return outcome
 
-    pool = ThreadPoolExecutor(max_workers=count)
+    pool = ThreadPoolExecutor(max_workers=count) if executor is None else executor
     try:
         for number, size in enumerate(sizes):
             in_hand.append((pool.submit(work, number, size), size))
@@ -53,4 +55,7 @@ def run_chunks(
         while in_hand:
             yield finished()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for chunk, _ in in_hand:
+            chunk.cancel()
+        if executor is None:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -6,7 +6,8 @@ May touch every room.
 import operator
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from concurrent.futures import Executor
+from functools import partial, reduce
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -59,14 +60,16 @@ def simulate(
     engine: str = "cpu",
     method: str = "monte-carlo",
     threads: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """Return how often a policy errs on an instance at a budget.
 
     The result for a seed is the same on any number of threads. With `scales="estimated"` the
     policy learns the noise from its pulls; `batch` is how many pulls an adaptive policy decides
-    at once. `engine="reference"` pulls one sample at a time in plain Python. `progress` is told
-    of finished replications as they come.
+    at once. `engine="reference"` pulls one sample at a time in plain Python. `executor`, if given,
+    takes the place of threads: processes, or a cluster (Dask's client.get_executor()). `progress`
+    is told of finished replications as they come.
     """
     _require_built("method", method, built="monte-carlo", planned="importance")
     replications, threads = _count("replications", replications), _threads(threads)
@@ -84,9 +87,10 @@ def simulate(
     started = time.perf_counter()
     counts = total(
         run_chunks(
-            lambda chunk, size: Counts.of(run(experiment, seed, chunk, size)),
+            partial(_counted, run, experiment, seed),
             chunk_sizes(replications, _SLOW_CHUNK if slow else experiment.chunk_size),
             threads=1 if slow else threads,
+            executor=executor,
             progress=progress,
         )
     )
@@ -104,6 +108,7 @@ def compare(
     scales: str = "known",
     batch: int = 1,
     threads: int | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[ComparisonRow]:
     """Return a row for every instance, budget and policy, on common random numbers.
@@ -132,7 +137,12 @@ def compare(
         row
         for experiments in plans
         for row in _side_by_side(
-            experiments, replications, seed=seed, threads=threads, progress=progress
+            experiments,
+            replications,
+            seed=seed,
+            threads=threads,
+            executor=executor,
+            progress=progress,
         )
     ]
 
@@ -244,21 +254,24 @@ def _side_by_side(
     *,
     seed: int,
     threads: int | None,
+    executor: Executor | None,
     progress: Progress | None,
 ) -> list[ComparisonRow]:
     """Run all experiments on every chunk, so that their replications can be paired."""
     run, engine = _engine("cpu", experiments[0])
-
-    def work(chunk: int, size: int) -> list[Counts]:
-        tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
-        return [Counts.of(tally, first=tallies[0]) for tally in tallies]
-
+    work = partial(_counted_side_by_side, run, experiments, seed)
     for experiment in experiments:
         run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
     slow = engine == "reference"
     size = _SLOW_CHUNK if slow else min(experiment.chunk_size for experiment in experiments)
-    chunks = run_chunks(work, chunk_sizes(replications, size), threads=threads, progress=progress)
+    chunks = run_chunks(
+        work,
+        chunk_sizes(replications, size),
+        threads=threads,
+        executor=executor,
+        progress=progress,
+    )
     sums = reduce(lambda before, more: list(map(operator.add, before, more)), chunks)
     seconds = (time.perf_counter() - started) / len(experiments)
     results = [
@@ -268,6 +281,17 @@ def _side_by_side(
     return [
         compared(result, results[0], counts) for result, counts in zip(results, sums, strict=True)
     ]
+
+
+def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
+    return Counts.of(run(experiment, seed, chunk, size))
+
+
+def _counted_side_by_side(
+    run: RunChunk, experiments: Sequence[Experiment], seed: int, chunk: int, size: int
+) -> list[Counts]:
+    tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
+    return [Counts.of(tally, first=tallies[0]) for tally in tallies]
 
 
 def _instance(source: AnyInstance) -> Instance:
