@@ -656,10 +656,11 @@ def test_what_was_written_is_found_when_it_is_opened_again(sql_place: Place) -> 
 def test_the_migrations_make_the_tables_that_the_code_uses(sql_place: Place) -> None:
     sql_place.open()
     with closing(SqlStorage(str(sql_place.url))) as storage, storage.engine.connect() as connection:
-        found = compare_metadata(MigrationContext.configure(connection), schema.metadata)
-        assert found == []
-        indexes = {one["name"] for one in sa.inspect(connection).get_indexes("pulls")}
-    assert indexes == {"leases", "ordinals"}
+        options = {"version_table": schema.VERSION_TABLE}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, schema.metadata) == []
+        indexes = {one["name"] for one in sa.inspect(connection).get_indexes("ringfence_pulls")}
+    assert indexes == {"ringfence_leases", "ringfence_ordinals"}
 
 
 def test_an_empty_file_becomes_a_storage(tmp_path: Path) -> None:
@@ -676,12 +677,12 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(sql_place: Plac
     fill(storage)
     assert isinstance(storage, SqlStorage)
     with storage.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0999'"))
+        connection.execute(sa.text("UPDATE ringfence_version SET version_num = '0999'"))
     with pytest.raises(InputError, match=r"newer ringfence \(schema 0999.*0001.*Upgrade"):
         sql_place.open()
     gc.collect()  # a connection that was left open is told of here
     with storage.engine.begin() as connection:
-        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).all() == [
+        assert connection.execute(sa.text("SELECT version_num FROM ringfence_version")).all() == [
             ("0999",)
         ]
     assert len(look(storage).pulls) == 3

@@ -204,7 +204,9 @@ def test_an_arm_whose_program_fails_is_withdrawn(tmp_path: Path, fault: str) -> 
     assert "3 failed pulls in a row" in explained[0]["reason"]
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
     with sqlite3.connect(tmp_path / "trial.db") as connection:
-        errors = connection.execute("SELECT error FROM pulls WHERE state = 'failed'").fetchall()
+        errors = connection.execute(
+            "SELECT error FROM ringfence_pulls WHERE state = 'failed'"
+        ).fetchall()
     connection.close()
     assert len(errors) >= 3
     assert words in errors[0][0]
@@ -237,13 +239,13 @@ def test_observations_are_exported(tmp_path: Path) -> None:
     assert ".csv or .parquet" in wrong.err
 
 
-DAMAGE = {
-    "an observation changed": "UPDATE pulls SET \"values\" = '[99.0, 0.1]' WHERE number = 3",
-    "a pull removed": "DELETE FROM pulls WHERE number = 5",
-    "a pull of another arm": "UPDATE pulls SET arm = 1 - arm, ordinal = 900 WHERE number = 1",
-    "more pulls than the budget": "UPDATE studies SET budget = 10",
-    "a pull left open": "UPDATE pulls SET state = 'issued' WHERE number = 2",
-    "a told pull without values": 'UPDATE pulls SET "values" = NULL WHERE number = 2',
+DAMAGE = {  # {p}: the table of pulls
+    "an observation changed": "UPDATE {p} SET \"values\" = '[99.0, 0.1]' WHERE number = 3",
+    "a pull removed": "DELETE FROM {p} WHERE number = 5",
+    "a pull of another arm": "UPDATE {p} SET arm = 1 - arm, ordinal = 900 WHERE number = 1",
+    "more pulls than the budget": "UPDATE ringfence_studies SET budget = 10",
+    "a pull left open": "UPDATE {p} SET state = 'issued' WHERE number = 2",
+    "a told pull without values": 'UPDATE {p} SET "values" = NULL WHERE number = 2',
 }
 
 
@@ -254,7 +256,7 @@ def test_the_doctor_finds_what_is_wrong(tmp_path: Path, damage: str) -> None:
     sound = ringfence("doctor", file, "--json")
     assert (sound.code, document(sound)["ok"], document(sound)["problems"]) == (0, True, [])
     connection = sqlite3.connect(tmp_path / "trial.db")
-    connection.execute(DAMAGE[damage])
+    connection.execute(DAMAGE[damage].format(p="ringfence_pulls"))
     connection.commit()
     connection.close()
     done = ringfence("doctor", "trial", "--storage", f"sqlite:///{tmp_path / 'trial.db'}", "--json")

@@ -1,6 +1,7 @@
 """The tables in which studies are kept, the same in SQLite and PostgreSQL.
 
-A change here is a migration in `migrations/versions`, and a new HEAD. May touch nothing else.
+All names begin with ours: others (Optuna, MLflow) may use the same database. A change here is a
+migration in `migrations/versions`, and a new HEAD. May touch nothing else.
 """
 
 from sqlalchemy import (
@@ -18,11 +19,12 @@ from sqlalchemy import (
 )
 
 HEAD = "0001"
+VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
 
 studies = Table(
-    "studies",
+    "ringfence_studies",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
@@ -40,18 +42,18 @@ studies = Table(
 )
 
 rounds = Table(
-    "rounds",
+    "ringfence_rounds",
     metadata,
-    Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
     Column("number", BigInteger, primary_key=True),
     Column("first", BigInteger, nullable=False),
     Column("decision", Text, nullable=False),  # JSON
 )
 
 pulls = Table(
-    "pulls",
+    "ringfence_pulls",
     metadata,
-    Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
     Column("number", BigInteger, primary_key=True),
     Column("arm", Integer, nullable=False),
     Column("ordinal", BigInteger, nullable=False),
@@ -67,18 +69,18 @@ pulls = Table(
 )
 # Leases that may have run out: only issued pulls are in it, however many were told.
 Index(
-    "leases",
+    "ringfence_leases",
     pulls.c.study,
     pulls.c.deadline,
     sqlite_where=text("state = 'issued'"),
     postgresql_where=text("state = 'issued'"),
 )
-Index("ordinals", pulls.c.study, pulls.c.arm, pulls.c.ordinal, unique=True)
+Index("ringfence_ordinals", pulls.c.study, pulls.c.arm, pulls.c.ordinal, unique=True)
 
 past = Table(
-    "past",
+    "ringfence_past",
     metadata,
-    Column("study", ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
     Column("place", BigInteger, primary_key=True),
     Column("arm", Integer, nullable=False),
     Column("values", Text, nullable=False),  # JSON

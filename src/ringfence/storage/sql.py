@@ -398,9 +398,10 @@ def _in_words(url: str) -> Iterator[None]:
 
 
 def _version(connection: Connection) -> str | None:
-    if not sa.inspect(connection).has_table("alembic_version"):
+    if not sa.inspect(connection).has_table(schema.VERSION_TABLE):
         return None
-    return connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    table = sa.table(schema.VERSION_TABLE, sa.column("version_num"))
+    return connection.execute(sa.select(table.c.version_num)).scalar()
 
 
 def _upgrade(connection: Connection) -> None:

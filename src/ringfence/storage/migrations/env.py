@@ -2,8 +2,12 @@
 
 from alembic import context
 
-from ringfence.storage.schema import metadata
+from ringfence.storage.schema import VERSION_TABLE, metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=VERSION_TABLE,
+)
 with context.begin_transaction():
     context.run_migrations()

@@ -8,14 +8,14 @@ down_revision = None
 
 
 def _study() -> sa.Column[int]:
-    owner = sa.ForeignKey("studies.id", ondelete="CASCADE")
+    owner = sa.ForeignKey("ringfence_studies.id", ondelete="CASCADE")
     return sa.Column("study", sa.Integer, owner, primary_key=True)
 
 
 def upgrade() -> None:
     """Make the tables."""
     op.create_table(
-        "studies",
+        "ringfence_studies",
         sa.Column("id", sa.Integer, primary_key=True),
         sa.Column("name", sa.Text, nullable=False, unique=True),
         sa.Column("definition", sa.Text, nullable=False),
@@ -30,14 +30,14 @@ def upgrade() -> None:
         sa.Column("broken", sa.Text, nullable=False),
     )
     op.create_table(
-        "rounds",
+        "ringfence_rounds",
         _study(),
         sa.Column("number", sa.BigInteger, primary_key=True),
         sa.Column("first", sa.BigInteger, nullable=False),
         sa.Column("decision", sa.Text, nullable=False),
     )
     op.create_table(
-        "pulls",
+        "ringfence_pulls",
         _study(),
         sa.Column("number", sa.BigInteger, primary_key=True),
         sa.Column("arm", sa.Integer, nullable=False),
@@ -54,11 +54,17 @@ def upgrade() -> None:
     )
     issued = sa.text("state = 'issued'")
     op.create_index(
-        "leases", "pulls", ["study", "deadline"], sqlite_where=issued, postgresql_where=issued
+        "ringfence_leases",
+        "ringfence_pulls",
+        ["study", "deadline"],
+        sqlite_where=issued,
+        postgresql_where=issued,
     )
-    op.create_index("ordinals", "pulls", ["study", "arm", "ordinal"], unique=True)
+    op.create_index(
+        "ringfence_ordinals", "ringfence_pulls", ["study", "arm", "ordinal"], unique=True
+    )
     op.create_table(
-        "past",
+        "ringfence_past",
         _study(),
         sa.Column("place", sa.BigInteger, primary_key=True),
         sa.Column("arm", sa.Integer, nullable=False),
