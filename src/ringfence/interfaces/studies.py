@@ -30,9 +30,10 @@ from ringfence.interfaces.checking import (
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan
-from ringfence.study.desk import Desk, Report, View
+from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Definition, Head, PullFact, State
 from ringfence.study.ports import Clock, Storage
+from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
 
 _POLL_SECONDS = 0.1

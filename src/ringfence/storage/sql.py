@@ -1,17 +1,15 @@
 """Studies in SQLite or PostgreSQL, through SQLAlchemy's core.
 
-SQLite: write-ahead log, full sync, and `BEGIN IMMEDIATE`, so that a transaction that will write
-never has to be upgraded. PostgreSQL: the study's row is locked first. Either way writers of one
-study go one after the other, and what was committed is on disk.
+A writer takes SQLite's write lock, or locks the study's row in PostgreSQL, before it reads. Either
+way writers of one study go one after the other, and what was committed is on disk.
 
 May touch study, core, and the database that was named.
 """
 
 import json
-import sqlite3
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,10 +17,11 @@ from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.engine import Connection
 
-from ringfence.core.errors import InputError, MissingExtraError, StorageError
+from ringfence.core.errors import InputError
 from ringfence.storage import schema
+from ringfence.storage.engines import in_words, open_engine
 from ringfence.storage.memory import missing, taken
 from ringfence.study.facts import (
     Definition,
@@ -35,8 +34,6 @@ from ringfence.study.facts import (
     State,
 )
 
-_PATIENCE_SECONDS = 60
-_NAP_SECONDS = 0.004
 _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
@@ -47,11 +44,11 @@ class SqlStorage:
 
     def __init__(self, url: str) -> None:
         """Open a database, and bring its tables up to date."""
-        self.engine = _engine(url)
+        self.engine = open_engine(url)
         self.url = self.engine.url.render_as_string(hide_password=True)
         weakref.finalize(self, self.engine.dispose)
         self._known: dict[str, tuple[tuple[int, float], Definition]] = {}
-        with _in_words(self.url):
+        with in_words(self.url):
             self._migrate()
 
     def create(self, definition: Definition, head: Head) -> None:
@@ -62,7 +59,7 @@ class SqlStorage:
             "created_at": time.time(),
             **_head_row(head),
         }
-        with _in_words(self.url), self._transaction() as connection:
+        with in_words(self.url), self._transaction() as connection:
             try:
                 connection.execute(sa.insert(schema.studies), row)
             except sa.exc.IntegrityError:
@@ -70,7 +67,7 @@ class SqlStorage:
 
     def names(self) -> Sequence[str]:
         """Return the names of all studies."""
-        with _in_words(self.url), self.engine.connect() as connection:
+        with in_words(self.url), self.engine.connect() as connection:
             found = connection.execute(sa.select(schema.studies.c.name)).scalars()
             return sorted(found)
 
@@ -83,7 +80,7 @@ class SqlStorage:
     @contextmanager
     def writing(self, name: str) -> Iterator["SqlLedger"]:
         """Open a transaction."""
-        with _in_words(self.url), self._transaction() as connection:
+        with in_words(self.url), self._transaction() as connection:
             yield self._ledger(connection, name, lock=True)
 
     @contextmanager
@@ -93,7 +90,7 @@ class SqlStorage:
         if self.engine.dialect.name == "postgresql":
             one_view = {"isolation_level": "REPEATABLE READ"}
         engine = self.engine.execution_options(**one_view)
-        with _in_words(self.url), engine.connect() as connection:
+        with in_words(self.url), engine.connect() as connection:
             yield self._ledger(connection, name, lock=False)
 
     def close(self) -> None:
@@ -318,83 +315,6 @@ class SqlLedger:
             self._connection.execute(sa.delete(table).where(table.c.study == self._study))
         mine = schema.studies.c.id == self._study
         self._connection.execute(sa.delete(schema.studies).where(mine))
-
-
-def _engine(url: str) -> Engine:
-    try:
-        parsed = make_url(url)
-    except sa.exc.ArgumentError:
-        raise InputError(
-            f"storage = {url!r} is no storage URL. Use sqlite:///FILE.db or "
-            "postgresql://USER@HOST/DATABASE."
-        ) from None
-    backend = parsed.get_backend_name()
-    if backend == "postgresql":
-        try:
-            import psycopg  # noqa: F401 - only whether it is there
-        except ImportError:
-            raise MissingExtraError("PostgreSQL", "postgres") from None
-        # Prepared statements are off: a pooler between us and the server may not know them.
-        return sa.create_engine(
-            parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True,
-            connect_args={"prepare_threshold": None},
-        )  # fmt: skip
-    if backend != "sqlite":
-        raise InputError(
-            f"storage = {url!r}: {backend} is not known. Use sqlite:/// or postgresql://."
-        )
-    engine = sa.create_engine(parsed, connect_args={"timeout": _PATIENCE_SECONDS})
-    sa.event.listen(engine, "connect", _prepare_sqlite)
-    sa.event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _prepare_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None  # transactions begin where we say, not where the driver does
-    cursor = connection.cursor()
-    _when_unlocked(lambda: cursor.execute("PRAGMA journal_mode = WAL"))
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.execute("PRAGMA foreign_keys = ON")
-    cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    """Begin; wait for the write lock in short naps: SQLite's own grow to a tenth of a second."""
-    if not connection.info.pop("writes", False):
-        connection.exec_driver_sql("BEGIN")
-        return
-    driver = connection.connection.driver_connection
-    driver.execute("PRAGMA busy_timeout = 0")  # type: ignore[union-attr]
-    try:
-        _when_unlocked(lambda: driver.execute("BEGIN IMMEDIATE"))  # type: ignore[union-attr]
-    finally:
-        driver.execute(f"PRAGMA busy_timeout = {1000 * _PATIENCE_SECONDS}")  # type: ignore[union-attr]
-
-
-def _when_unlocked(act: Callable[[], object]) -> None:
-    """Do it as soon as no other process holds the lock."""
-    until = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            act()
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
-                raise
-            time.sleep(_NAP_SECONDS)
-        else:
-            return
-
-
-@contextmanager
-def _in_words(url: str) -> Iterator[None]:
-    """Turn what a database says into an error of ours; nothing was changed."""
-    try:
-        yield
-    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise StorageError(
-            f"storage {url} cannot be used: {reason}. What was not acknowledged was not written."
-        ) from error
 
 
 def _version(connection: Connection) -> str | None:

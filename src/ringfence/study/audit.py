@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.study.deciding import Plan, next_round
-from ringfence.study.desk import Reader
 from ringfence.study.facts import Head, PullFact, Round, State
 from ringfence.study.ports import Ledger
+from ringfence.study.reading import Reader
 
 
 @dataclass(frozen=True)

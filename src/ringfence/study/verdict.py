@@ -20,7 +20,7 @@ from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
-from ringfence.study.desk import View
+from ringfence.study.reading import View
 
 DRAWS = 10_000
 SURE = 0.95
