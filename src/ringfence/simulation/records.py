@@ -145,10 +145,10 @@ def sample_recording(draw_pull: Callable[..., None], recipe: Recipe, metrics: in
                 f"{needed / 2**30:.1f} GiB, more than {_MOST_BYTES / 2**30:.0f}. Lower the budget."
             )
         return SampleRecord(
-            np.empty(shape),
-            np.empty(shape),
+            np.zeros(shape),
+            np.zeros(shape),
             np.zeros(arm_count, np.int64),
-            np.empty((width, capacity)),
+            np.zeros((width, capacity)),
             recipe,
             np.zeros(metrics),
             np.zeros((arm_count, width, width)),
