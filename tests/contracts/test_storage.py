@@ -779,8 +779,9 @@ def test_processes_that_open_a_fresh_place_at_once_all_succeed(
     try:
         said = [process.communicate(timeout=60)[1] for process in processes]
     finally:
-        for process in processes:
+        for process in processes:  # waited for too: one left over would warn in another test
             process.kill()
+            process.communicate()
     assert [process.returncode for process in processes] == [0] * OPENERS, "\n".join(said)
     for url in urls:
         with closing(SqlStorage(url)) as storage:
