@@ -42,8 +42,8 @@ services:
 test: lint services  ## Run every check: lint, then the tests.
 	$(BIN)/python -m pytest -n 2
 
-faults: $(READY) services  ## Kill workers a hundred times, on SQLite and PostgreSQL; nothing may be lost.
-	RINGFENCE_KILLS=100 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py
+faults: $(READY) services  ## Kill a hundred times, stop the server, fill the disk: nothing may be lost.
+	RINGFENCE_KILLS=100 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py tests/contracts/test_outages.py
 
 lint: $(READY)  ## Style, types and the layers of the architecture.
 	$(BIN)/ruff check .

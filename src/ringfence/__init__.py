@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         NotBuiltError,
         RingfenceError,
+        StorageAwayError,
         StorageError,
     )
     from ringfence.core.expressions import Attribute, Own, parse_attribute
@@ -81,6 +82,7 @@ _HOMES = {
     "Standing": "reports.tournament",
     "Statement": "reports.paper",
     "Status": "interfaces.studies",
+    "StorageAwayError": "core.errors",
     "StorageError": "core.errors",
     "Study": "interfaces.studies",
     "Tournament": "reports.tournament",
@@ -137,6 +139,7 @@ __all__ = [
     "Standing",
     "Statement",
     "Status",
+    "StorageAwayError",
     "StorageError",
     "Study",
     "Tournament",

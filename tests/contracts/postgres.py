@@ -23,15 +23,19 @@ SYSTEM_USERS = ("postgres", "ringfence-tests")
 PATIENCE_SECONDS = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Server:
-    """A running server; every test asks it for an empty place of its own.
+    """A server; every test asks it for an empty place of its own.
 
     That is a schema, which a connection takes for its database: it costs a hundredth of one.
     """
 
+    programs: Path
+    folder: Path
+    user: str | None
     port: int
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    _process: "subprocess.Popen[bytes] | None" = None
 
     @property
     def url(self) -> str:
@@ -46,6 +50,32 @@ class Server:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(f"CREATE SCHEMA {name}")
         return f"{self.url}?options=-csearch_path%3D{name}"
+
+    def make(self) -> None:
+        """Make its files."""
+        command = [str(self.programs / "initdb"), "--pgdata", str(self.folder / "data")]
+        command += ["--username", OWNER, "--auth", "trust", "--encoding", "UTF8"]
+        command += ["--no-locale", "--no-sync"]
+        subprocess.run(command, user=self.user, cwd=self.folder, check=True, capture_output=True)
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        command = [str(self.programs / "postgres"), "-D", str(self.folder / "data")]
+        command += ["-k", str(self.folder), "-p", str(self.port)]
+        command += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        log = self.folder / "log"
+        with log.open("ab") as out:
+            self._process = subprocess.Popen(
+                command, user=self.user, cwd=self.folder, stdout=out, stderr=out
+            )
+        _answers(self.url, self._process, log)
+
+    def stop(self, *, crash: bool = False) -> None:
+        """Stop it: cut sessions off and close its files, or crash and leave those as they are."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT if crash else signal.SIGINT)
+            self._process.wait(timeout=PATIENCE_SECONDS)
+            self._process = None
 
 
 def binaries() -> Path | None:
@@ -77,14 +107,14 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _answers(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def _answers(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
     """Wait until the server takes connections."""
     import psycopg
 
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            psycopg.connect(Server(port).url, connect_timeout=2).close()
+            psycopg.connect(url, connect_timeout=2).close()
         except psycopg.OperationalError:
             if process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"PostgreSQL does not start: {log.read_text()}") from None
@@ -105,19 +135,12 @@ def postgres_server() -> Iterator[Server]:
     try:
         if user is not None:
             shutil.chown(folder, user)
-        data, log, port = folder / "data", folder / "log", _free_port()
-        initdb = [str(programs / "initdb"), "--pgdata", str(data), "--username", OWNER]
-        initdb += ["--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"]
-        subprocess.run(initdb, user=user, cwd=folder, check=True, capture_output=True)
-        server = [str(programs / "postgres"), "-D", str(data), "-k", str(folder)]
-        server += ["-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
-        with log.open("wb") as out:
-            process = subprocess.Popen(server, user=user, cwd=folder, stdout=out, stderr=out)
+        server = Server(programs, folder, user, _free_port())
+        server.make()
         try:
-            _answers(port, process, log)
-            yield Server(port)
+            server.start()
+            yield server
         finally:
-            process.send_signal(signal.SIGINT)  # a fast shutdown: sessions are cut off
-            process.wait(timeout=PATIENCE_SECONDS)
+            server.stop()
     finally:
         shutil.rmtree(folder)

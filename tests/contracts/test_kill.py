@@ -1,4 +1,4 @@
-"""Workers killed at any moment: nothing acknowledged is lost, nothing counted twice.
+"""Workers and coordinators killed at any moment: nothing acknowledged lost or counted twice.
 
 This is the short version, with five kills; `make faults` asks for a hundred (RINGFENCE_KILLS).
 """
@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.core.errors import InputError
 from ringfence.interfaces.studies import Study
 from ringfence.study.facts import PullFact, State
 from tests.contracts.kill_worker import evaluate
 from tests.contracts.places import Place
+from tests.e2e.command_line import ringfence
 
 ROOT = Path(__file__).parents[2]
 ARMS = ("one", "two", "three", "four")
@@ -155,3 +157,72 @@ def test_workers_that_are_killed_change_nothing(
     assert study.view().rounds == wanted.view().rounds
     assert study.recommend() == verdict
     assert max(pull.lease for pull in stored.values()) > 1, "some pulls were held by the dead"
+
+
+# ------------------------------------------------------------------------------ the coordinator
+
+STUDY = """\
+name = "s"
+objective = "minimize mean(loss)"
+constraints = ["mean(risk) <= 1.0"]
+budget = {budget}
+policy = "top-two"
+batch = 4
+seed = 5
+lease_seconds = 1.0
+arms = ["one", "two", "three", "four"]
+[pull]
+command = ["{python}", "evaluate.py", "{{arm}}", "{{seed}}"]
+"""
+PROGRAM = """\
+import json, random, sys
+place = ["one", "two", "three", "four"].index(sys.argv[1])
+rng = random.Random(int(sys.argv[2]))
+loss, risk = [(1.0, 0.5), (0.2, 1.6), (0.5, 0.6), (0.6, 0.9)][place]
+print(json.dumps({"loss": rng.gauss(loss, 0.5), "risk": rng.gauss(risk, 0.5)}))
+"""
+MAIN = "from ringfence.interfaces.cli.app import main; main()"
+PULLS_A_KILL = 8
+
+
+def test_a_coordinator_that_is_killed_is_simply_started_again(
+    sql_place: Place, tmp_path: Path
+) -> None:
+    """`ringfence run` on programs, killed again and again in the middle of its work."""
+    (tmp_path / "evaluate.py").write_text(PROGRAM, encoding="utf-8")
+    file = tmp_path / "s.toml"
+    budget = PULLS_A_KILL * (KILLS + 2)
+    text = STUDY.format(budget=budget, python=sys.executable)
+    file.write_text(text, encoding="utf-8")
+    quiet = ringfence("run", file, "--json", "--storage", f"sqlite:///{tmp_path / 'quiet.db'}")
+    place = ["--storage", str(sql_place.url)]
+    rng = np.random.default_rng(11)
+    for kill in range(KILLS):
+        command = [sys.executable, "-c", MAIN, "run", str(file), "--workers", "3", *place]
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _wait_until_told(sql_place, (kill + 1) * PULLS_A_KILL - int(rng.integers(4)), running)
+        time.sleep(float(rng.uniform(0.0, 0.05)))
+        assert running.poll() is None, "it was done before it could be killed"
+        running.kill()
+        running.wait()
+    done = ringfence("run", file, "--workers", "3", "--json", *place)
+    assert done.code == quiet.code
+    assert done.document == quiet.document
+    doctor = ringfence("doctor", file, "--json", *place).document
+    assert (doctor["ok"], doctor["told"], doctor["issued"]) == (True, budget, 0)
+
+
+def _wait_until_told(place: Place, count: int, running: "subprocess.Popen[bytes]") -> None:
+    """Wait until so many pulls of the study are on disk."""
+    end = time.monotonic() + 60.0
+    while time.monotonic() < end and running.poll() is None:
+        try:
+            with place.open().reading("s") as ledger:
+                if int(ledger.harvest(1, ledger.head.issued).is_told.sum()) >= count:
+                    return
+        except InputError:  # not created yet
+            pass
+        finally:
+            place.close()
+        time.sleep(0.02)
+    raise AssertionError(f"{count} pulls were not told in time")

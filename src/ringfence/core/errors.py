@@ -49,6 +49,10 @@ class StorageError(RingfenceError):
     """A database cannot be reached or written; what was acknowledged is safe."""
 
 
+class StorageAwayError(StorageError):
+    """A database server is away for now: the same call may be made again later."""
+
+
 class NotBuiltError(InputError):
     """A part of the design that does not exist yet: refused, never silently ignored."""
 

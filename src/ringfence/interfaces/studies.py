@@ -16,7 +16,7 @@ from ringfence.core.errors import InputError, NameTakenError, nearest
 from ringfence.core.expressions import Functions
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
-from ringfence.execution.working import Crew, Told
+from ringfence.execution.working import Away, Crew, Told
 from ringfence.interfaces.checking import (
     arms_of,
     at_least,
@@ -242,16 +242,18 @@ class Study:
         executor: Executor | None = None,
         most: int | None = None,
         told: Told | None = None,
+        away: Away | None = None,
     ) -> Verdict | None:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
         `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
-        so many pulls. Returns the verdict, or None while there is nothing to judge; a study that
-        ends without an arm to judge is an error.
+        so many pulls. A database server that is away is waited for five minutes; `away` hears of
+        it. Returns the verdict, or None while there is nothing to judge; a study that ends without
+        an arm to judge is an error.
         """
         at_least("workers", workers, 1)
         evaluation = evaluate if _takes_orders(evaluate) else Function(evaluate)
-        Crew(self.desk, evaluation, workers, executor, told).run(most=most)
+        Crew(self.desk, evaluation, workers, executor, told, away).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None

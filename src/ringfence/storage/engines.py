@@ -13,10 +13,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, make_url
 
-from ringfence.core.errors import InputError, MissingExtraError, StorageError
+from ringfence.core.errors import InputError, MissingExtraError, StorageAwayError, StorageError
 
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
+_AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
 
 
 def open_engine(url: str) -> Engine:
@@ -92,6 +93,15 @@ def in_words(url: str) -> Iterator[None]:
         yield
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise StorageError(
+        kind = StorageAwayError if _is_away(error) else StorageError
+        raise kind(
             f"storage {url} cannot be used: {reason}. What was not acknowledged was not written."
         ) from error
+
+
+def _is_away(error: Exception) -> bool:
+    """Tell whether a server is stopped, starting, out of reach, or full: it may be back soon."""
+    if not isinstance(error, sa.exc.OperationalError) or isinstance(error.orig, sqlite3.Error):
+        return False
+    code = getattr(error.orig, "sqlstate", None)  # None: the connection never came about, or broke
+    return code is None or code.startswith(_AWAY)

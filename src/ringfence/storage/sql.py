@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -33,6 +33,9 @@ from ringfence.study.facts import (
     Round,
     State,
 )
+
+if TYPE_CHECKING:
+    from alembic.config import Config
 
 _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
@@ -324,14 +327,20 @@ def _version(connection: Connection) -> str | None:
     return connection.execute(sa.select(table.c.version_num)).scalar()
 
 
-def _upgrade(connection: Connection) -> None:
-    from alembic import command
+def migrations_on(connection: Connection) -> "Config":
+    """Return what alembic needs to run our migrations on a connection."""
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.attributes["connection"] = connection
-    command.upgrade(config, schema.HEAD)
+    return config
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+
+    command.upgrade(migrations_on(connection), schema.HEAD)
 
 
 def _head_row(head: Head) -> dict[str, Any]:

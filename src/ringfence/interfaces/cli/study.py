@@ -6,18 +6,20 @@ May touch every room.
 import json as json_module
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, StorageAwayError
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json
 
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
 _REFRESH_SECONDS = 0.5
+_COMPLAIN_SECONDS = 10.0
 
 StudyName = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (.toml), or the name of a study.")
@@ -55,7 +57,7 @@ def run(
     resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
     display = _Display(known, quiet=json)
     try:
-        known.optimize(evaluation, workers=workers, told=display.told)
+        known.optimize(evaluation, workers=workers, told=display.told, away=display.away)
     except KeyboardInterrupt:
         display.close()
         sys.stderr.write(f"interrupted; leases were given back. Resume with: {resume}\n")
@@ -317,8 +319,8 @@ class _Display:
         from rich.console import Console
         from rich.live import Live
 
-        self._known, self._next = known, 0.0
-        self._told, self._quarter = 0, 0
+        self._known, self._next, self._next_complaint = known, 0.0, 0.0
+        self._quarter = 0
         self._budget = known.view().head.budget
         self._live: Live | None = None
         self._quiet = quiet
@@ -328,11 +330,14 @@ class _Display:
 
     def told(self, _: Any, __: str) -> None:
         """Take note of one more pull."""
-        self._told += 1
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + _REFRESH_SECONDS
+        with suppress(StorageAwayError):  # the work itself waits for it, and says so
+            self._show()
+
+    def _show(self) -> None:
         if self._live is not None:
             self._live.update(_picture(self._known.status(), self._known), refresh=True)
             return
@@ -341,6 +346,14 @@ class _Display:
         if quarter > self._quarter:
             self._quarter = quarter
             sys.stderr.write(f"{stands.told} of {stands.budget} pulls; looks best: {stands.arm}\n")
+            sys.stderr.flush()
+
+    def away(self, error: StorageAwayError) -> None:
+        """Say once in a while that the database server is waited for."""
+        now = time.monotonic()
+        if now >= self._next_complaint:
+            self._next_complaint = now + _COMPLAIN_SECONDS
+            sys.stderr.write(f"waiting: {error}\n")
             sys.stderr.flush()
 
     def close(self) -> None:

@@ -1,0 +1,70 @@
+"""Writes the facts of two studies as rows, as a database of today's schema holds them.
+
+    python -m tests.contracts.kept.make > tests/contracts/kept/NUMBER.json
+
+To be run once when the schema has a new number, before the next one exists; the file then stays as
+it is. Later versions must open such a database: `test_old_databases.py` sees to it.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+import ringfence as rf
+from ringfence.storage import schema
+from ringfence.storage.sql import SqlStorage
+from tests.contracts.kill_worker import evaluate
+
+
+def make_studies(url: str) -> None:
+    """Make a study that is finished, and one in the middle of its work, with all kinds of facts."""
+    common: dict[str, Any] = {
+        "objective": "minimize mean(loss)",
+        "constraints": ["mean(risk) <= 1.0", "p90(loss) <= 3"],
+        "storage": url,
+        "seed": 7,
+    }
+    done = rf.Study.create(
+        "finished", arms=["one", "two", "three"], budget=40, policy="constrained-sr", **common
+    )
+    done.optimize(evaluate)
+    half = rf.Study.create(
+        "half way", arms={"one": {"model": "x"}, "two": {}, "three": {}, "four": {}},
+        budget=80, policy="top-two", batch=4, retries=1, lease_seconds=1.0,
+        metrics=["loss", "risk", "watts"], **common,
+    )  # fmt: skip
+    past = {"arm": ["one", "two"], "loss": [1.0, 0.5], "risk": [0.5, 1.5], "watts": [3.0, 4.0]}
+    half.bring(past, arm="arm", label="last year")
+    for _ in range(14):
+        for pull in half.ask(4):
+            half.tell(pull, {**evaluate(pull.arm, pull.seed), "watts": 2.5}, cost=0.25)
+    failed, again, _ = half.ask(3)
+    half.fail(failed, "it broke", retry=False, charge=False)
+    half.fail(again, "it may work")
+
+
+def rows_of(url: str) -> dict[str, list[dict[str, Any]]]:
+    """Return every row of our tables."""
+    storage = SqlStorage(url)
+    found = {}
+    with storage.engine.connect() as connection:
+        for table in schema.metadata.sorted_tables:
+            query = sa.text(f"SELECT * FROM {table.name}")
+            found[table.name] = [dict(row) for row in connection.execute(query).mappings()]
+    storage.close()
+    return found
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        place = f"sqlite:///{Path(folder) / 'kept.db'}"
+        make_studies(place)
+        lines = [
+            f"{json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, rows)) + "\n]"
+            for name, rows in rows_of(place).items()
+        ]
+        sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")

@@ -1,0 +1,59 @@
+"""Databases written by every earlier schema open, are brought up to date, and go on."""
+
+import json
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+
+import ringfence as rf
+from ringfence.storage import engines, schema, sql
+from tests.contracts.kill_worker import evaluate
+from tests.contracts.places import Place
+
+KEPT = sorted(Path(__file__).with_name("kept").glob("*.json"))
+
+
+def restore(url: str, kept: Path) -> None:
+    """Make the tables as they were then, and fill them with the rows of then."""
+    engine = engines.open_engine(url)
+    rows = json.loads(kept.read_text(encoding="utf-8"))
+    with engine.connect() as connection:
+        connection.info["writes"] = True
+        with connection.begin():
+            command.upgrade(sql.migrations_on(connection), kept.stem)
+            for name, content in rows.items():
+                table = sa.Table(name, sa.MetaData(), autoload_with=connection)
+                connection.execute(sa.insert(table), content)
+    engine.dispose()
+
+
+def test_every_schema_has_its_kept_rows() -> None:
+    versions = Path(sql.__file__).parent / "migrations" / "versions"
+    numbers = sorted(one.name[:4] for one in versions.glob("[0-9]*.py"))
+    assert [one.stem for one in KEPT] == numbers
+    assert numbers[-1] == schema.HEAD
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda one: one.stem)
+def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, kept: Path) -> None:
+    restore(str(sql_place.url), kept)
+    storage = sql_place.open()
+    assert storage.names() == ["finished", "half way"]
+
+    done = rf.Study.load("finished", storage=storage)
+    assert done.doctor().problems == ()
+    assert done.status().finished
+    same = rf.Study.create(
+        "finished", arms=["one", "two", "three"], objective="minimize mean(loss)",
+        constraints=["mean(risk) <= 1.0", "p90(loss) <= 3"], budget=40, policy="constrained-sr",
+        seed=7, storage="memory://",
+    )  # fmt: skip
+    assert same.optimize(evaluate) == done.recommend()
+
+    half = rf.Study.load("half way", storage=storage)
+    assert (half.status().told, half.status().failed) == (56, 1)
+    half.optimize(lambda arm, seed: {**evaluate(arm, seed), "watts": 2.5}, workers=2)
+    assert half.doctor().problems == ()
+    assert half.view().used == half.status().budget == 80
