@@ -460,8 +460,8 @@ def test_compare_repeats_itself_on_any_threads() -> None:
 
 @pytest.fixture
 def short_paper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the unpublished points a few replications instead of four million."""
-    monkeypatch.setattr(wiring, "UNPUBLISHED_REPLICATIONS", 500)
+    """Give the unpublished points few replications."""
+    monkeypatch.setattr(wiring, "UNPUBLISHED_REPLICATIONS", 1000)
 
 
 POINT_KEYS = {
@@ -588,9 +588,9 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*SIMULATE, "--engine", "cuda"),
         ("engine = 'cuda'", "not built yet", "Use 'cpu'"),
     ),
-    "method importance": (
-        (*SIMULATE, "--method", "importance"),
-        ("method = 'importance'", "not built yet", "Use 'monte-carlo'"),
+    "method unknown": (
+        (*SIMULATE, "--method", "importanse"),
+        ("method = 'importanse'", "monte-carlo", "Did you mean 'importance'?"),
     ),
     "unknown method": (
         (*SIMULATE, "--method", "monte-carla"),

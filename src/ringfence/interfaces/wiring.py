@@ -10,11 +10,12 @@ from concurrent.futures import Executor
 from functools import partial, reduce
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 from ringfence.core.errors import InputError, NotBuiltError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.interfaces.rare import Hands, best_method, by_importance, by_splitting
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 from ringfence.policies.registry import QUICK_POLICIES, find_policy
 from ringfence.reports.paper import (
@@ -36,16 +37,55 @@ from ringfence.simulation.experiment import (
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
 from ringfence.simulation.kernels import Tally
+from ringfence.simulation.rare.importance import with_pilots
+from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
 RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally]
 
-UNPUBLISHED_REPLICATIONS = 4_000_000
+METHODS = ("monte-carlo", "importance", "splitting", "auto")
+UNPUBLISHED_REPLICATIONS = 100_000
 _SLOW_CHUNK = 16
 _ONE_INSTANCE = (Instance, Mapping, str, Path)
 _ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
+
+
+@overload
+def simulate(
+    instance: AnyInstance,
+    policy: AnyPolicy = ...,
+    *,
+    budget: int,
+    replications: int = ...,
+    seed: int = ...,
+    scales: str = ...,
+    batch: int = ...,
+    engine: str = ...,
+    method: Literal["monte-carlo"] = ...,
+    threads: int | None = ...,
+    executor: Executor | None = ...,
+    progress: Progress | None = ...,
+) -> SimulationResult: ...
+
+
+@overload
+def simulate(
+    instance: AnyInstance,
+    policy: AnyPolicy = ...,
+    *,
+    budget: int,
+    replications: int = ...,
+    seed: int = ...,
+    scales: str = ...,
+    batch: int = ...,
+    engine: str = ...,
+    method: str,
+    threads: int | None = ...,
+    executor: Executor | None = ...,
+    progress: Progress | None = ...,
+) -> SimulationResult | RareResult: ...
 
 
 def simulate(
@@ -62,7 +102,7 @@ def simulate(
     threads: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> SimulationResult:
+) -> SimulationResult | RareResult:
     """Return how often a policy errs on an instance at a budget.
 
     The result for a seed is the same on any number of threads. With `scales="estimated"` the
@@ -70,8 +110,13 @@ def simulate(
     at once. `engine="reference"` pulls one sample at a time in plain Python. `executor`, if given,
     takes the place of threads: processes, or a cluster (Dask's client.get_executor()). `progress`
     is told of finished replications as they come.
+
+    `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
+    roughly, without a notion of where they come from; `"auto"` counts errors if they can be seen.
+    Their results say in `warnings` what gives reason for doubt.
     """
-    _require_built("method", method, built="monte-carlo", planned="importance")
+    if method not in METHODS:
+        raise one_of("method", method, METHODS)
     replications, threads = _count("replications", replications), _threads(threads)
     seed = whole_seed(seed)
     experiment = Experiment(
@@ -83,6 +128,15 @@ def simulate(
     )
     run, engine = _engine(engine, experiment)
     slow = engine == "reference"
+    if method != "monte-carlo" and slow:
+        raise InputError(f"engine = 'reference' counts errors: method = {method!r} needs 'cpu'.")
+    hands = Hands(seed, threads, executor, progress)
+    if method == "auto":
+        method = best_method(experiment, replications, hands)
+    if method == "importance":
+        return by_importance(experiment, replications, hands)
+    if method == "splitting":
+        return by_splitting(experiment, hands)
     run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
     counts = total(
@@ -216,8 +270,7 @@ def reproduce_paper(
 ) -> PaperReport:
     """Return the paper's four panels beside its published points, with fitted decay rates.
 
-    The points that the paper could only give as minus infinity get four million replications, or
-    as many as asked for if that is more.
+    The points that the paper could only give as minus infinity are filled by importance sampling.
     """
     instances = [Instance.load(name) for name in PAPER_INSTANCES]
     rows = compare(
@@ -229,22 +282,24 @@ def reproduce_paper(
         threads=threads,
         progress=progress,
     )
-    beyond = compare(
-        PAPER_INSTANCES[UNPUBLISHED_INSTANCE - 1],
-        policies=POLICY_NAMES,
-        budgets=UNPUBLISHED_BUDGETS,
-        replications=max(replications, UNPUBLISHED_REPLICATIONS),
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    return paper_report([row.result for row in rows], [row.result for row in beyond], instances)
+    hands = Hands(seed, threads, progress=progress)
+    beyond = [
+        by_importance(
+            Experiment(instances[UNPUBLISHED_INSTANCE - 1], find_policy(policy), budget),
+            UNPUBLISHED_REPLICATIONS,
+            hands,
+            cross_check=False,
+        )
+        for budget in UNPUBLISHED_BUDGETS
+        for policy in POLICY_NAMES
+    ]
+    return paper_report([row.result for row in rows], beyond, instances)
 
 
 def paper_replications(replications: int) -> int:
     """Return how many replications `reproduce_paper` runs in all, for a progress bar."""
     points = len(PAPER_INSTANCES) * len(BUDGETS)
-    beyond = len(UNPUBLISHED_BUDGETS) * max(replications, UNPUBLISHED_REPLICATIONS)
+    beyond = len(UNPUBLISHED_BUDGETS) * len(POLICY_NAMES) * with_pilots(UNPUBLISHED_REPLICATIONS)
     return points * replications + beyond
 
 
@@ -319,13 +374,6 @@ def _engine(name: str, experiment: Experiment) -> tuple[RunChunk, str]:
     if name == "cuda":
         raise NotBuiltError("engine = 'cuda' is not built yet. Use 'cpu' or 'reference'.")
     raise one_of("engine", name, ("cpu", "reference"))
-
-
-def _require_built(key: str, value: str, *, built: str, planned: str) -> None:
-    if value == planned:
-        raise NotBuiltError(f"{key} = {value!r} is not built yet. Use {built!r}.")
-    if value != built:
-        raise one_of(key, value, (built,))
 
 
 def _count(key: str, value: int) -> int:

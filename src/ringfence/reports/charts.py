@@ -20,6 +20,7 @@ from ringfence.reports.paper import (
 )
 from ringfence.reports.scenes import Scene
 from ringfence.reports.tournament import Tournament
+from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import SimulationResult
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -272,7 +273,7 @@ def _panel(rows: list[dict[str, Any]], title: str) -> Any:
     )
 
 
-def _row(result: SimulationResult, source: str) -> dict[str, Any]:
+def _row(result: SimulationResult | RareResult, source: str) -> dict[str, Any]:
     low, high = result.interval
     # An interval that reaches zero is drawn a fixed way down, since ln(0) has no place on paper.
     log_high = math.log(high)

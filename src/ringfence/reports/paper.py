@@ -14,6 +14,7 @@ from typing import Any
 
 from ringfence.core.schedule import log_bar
 from ringfence.simulation.instance import Instance
+from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import SimulationResult
 
 BUDGETS = tuple(range(1000, 10_001, 1000))
@@ -121,7 +122,7 @@ class PaperReport:
     points: tuple[PaperPoint, ...]
     curves: tuple[Curve, ...]
     statements: tuple[Statement, ...]
-    unpublished: tuple[SimulationResult, ...]
+    unpublished: tuple[RareResult, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report under the keys that other programs rely on."""
@@ -152,7 +153,7 @@ def published_points() -> dict[tuple[int, str, int], PublishedPoint]:
 
 def paper_report(
     results: Sequence[SimulationResult],
-    unpublished: Sequence[SimulationResult],
+    unpublished: Sequence[RareResult],
     instances: Sequence[Instance],
 ) -> PaperReport:
     """Put our results beside the published points; `instances` are the paper's four, in order."""
@@ -265,5 +266,5 @@ def _constant_factor(place: int, points: Sequence[PaperPoint]) -> Statement:
     return Statement(place, text, math.exp(mean), low, high, holds)
 
 
-def _without_instance(result: SimulationResult) -> dict[str, Any]:
+def _without_instance(result: RareResult) -> dict[str, Any]:
     return {key: value for key, value in result.to_dict().items() if key != "instance"}

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -23,6 +23,7 @@ from ringfence.simulation.adaptive_kernels import AdaptiveDesign
 from ringfence.simulation.compilation import CompilationError
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
+from ringfence.simulation.records import Recording
 
 SCALES = ("known", "estimated")
 _CHUNK_WORK = 2**18
@@ -220,11 +221,12 @@ class Experiment:
             raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
         tally = self.empty_tally(replications)
         streams, policy = self.streams(seed, chunk), self.policy
+        law = self.instance.law
         try:
-            if isinstance(policy, AdaptivePolicy):
-                self._run_adaptive(policy, streams, tally)
-            elif self.is_recorded:
-                self._run_recorded(policy, streams, tally)
+            if self.is_recorded:
+                self.run_recorded(streams, tally, law.recording, law.arrays)
+            elif isinstance(policy, AdaptivePolicy):
+                self._run_adaptive(policy, streams, tally, None, law.arrays)
             else:
                 self._run_lanes(policy, streams, tally)
         except CompilationError as error:
@@ -246,19 +248,29 @@ class Experiment:
         )
         kernel(*streams, law.arrays, self.design, tally)
 
-    def _run_recorded(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
-        law = self.instance.law
-        recording = law.recording
+    def run_recorded(
+        self, streams: _Streams, tally: Tally, recording: Recording, arrays: Any
+    ) -> None:
+        """Run the replications of a tally, with a record of their pulls."""
+        if isinstance(self.policy, AdaptivePolicy):
+            self._run_adaptive(self.policy, streams, tally, recording, arrays)
+            return
         kernel = recorded_kernels.recorded_kernel(
-            policy.reject, recording, estimated=self.estimated
+            self.policy.reject, recording, estimated=self.estimated
         )
         most = sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
         room = recorded_kernels.make_room(self.design, recording, most)
-        kernel(*streams, law.arrays, self.design, room, tally)
+        kernel(*streams, arrays, self.design, room, tally)
 
-    def _run_adaptive(self, policy: AdaptivePolicy, streams: _Streams, tally: Tally) -> None:
+    def _run_adaptive(
+        self,
+        policy: AdaptivePolicy,
+        streams: _Streams,
+        tally: Tally,
+        recording: Recording | None,
+        arrays: Any,
+    ) -> None:
         law, design = self.instance.law, self.adaptive_design
-        recording = law.recording if self.is_recorded else None
         if recording is None:
             kernel = adaptive_kernels.adaptive_kernel(policy.choose, policy.answer, law.draw_block)
         else:
@@ -268,7 +280,7 @@ class Experiment:
             )  # fmt: skip
         room = adaptive_kernels.make_room(design, law.normals, recording)
         work = policy.make_work(len(self.instance.arms), len(design.scales))
-        kernel(*streams, law.arrays, design, room, work, tally)
+        kernel(*streams, arrays, design, room, work, tally)
 
 
 def chunk_sizes(replications: int, size: int) -> Iterator[int]:

@@ -65,8 +65,7 @@ def _show(report: Any, figure: Path | None) -> None:
         low, high = result.interval
         output.say(
             f"(d) {result.policy} at T = {result.budget}, published as minus infinity: "
-            f"{result.error_rate:.3g} ({low:.3g} to {high:.3g}; "
-            f"{result.errors} of {result.replications:,})"
+            f"{result.error_rate:.4g} ({low:.4g} to {high:.4g}), by importance sampling"
         )
     worst = max(report.points, key=lambda point: abs(point.z))
     output.say(

@@ -1,6 +1,6 @@
 """`ringfence simulate`: the error rate of a policy. May touch wiring."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,12 @@ from ringfence.interfaces.cli.options import (
     Threads,
 )
 
+if TYPE_CHECKING:
+    from ringfence.simulation.rare.results import RareResult
+    from ringfence.simulation.results import SimulationResult
+
 _MOST_SHOWN = 12
+_MOST_MODES = 5
 
 
 def simulate(
@@ -33,14 +38,23 @@ def simulate(
     engine: Annotated[
         str, typer.Option("--engine", help="cpu, or reference: one pull at a time, slowly.")
     ] = "cpu",
-    method: Annotated[str, typer.Option("--method", help="monte-carlo")] = "monte-carlo",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            help="monte-carlo counts errors; importance and splitting estimate rare ones; auto.",
+        ),
+    ] = "monte-carlo",
     threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Estimate how often a policy gives a wrong answer on an instance."""
     from ringfence.interfaces import wiring
+    from ringfence.simulation.rare.importance import with_pilots
+    from ringfence.simulation.results import SimulationResult
 
-    with output.progress_bar("replications", replications) as advance:
+    total = with_pilots(replications) if method == "importance" else replications
+    with output.progress_bar("replications", total) as advance:
         result = wiring.simulate(
             instance,
             policy,
@@ -57,24 +71,40 @@ def simulate(
     if json:
         output.print_json(result.to_dict())
         return
-    low, high = result.interval
     output.say(
         f"{result.policy} on {result.instance} at T = {result.budget} "
         f"({result.pulls_used} pulls used): error rate {result.error_rate:.4g}"
     )
-    lines = [
+    lines = _counted(result) if isinstance(result, SimulationResult) else _estimated(result)
+    if result.mean_pulls:
+        more = " (the most pulled)" if len(result.mean_pulls) > _MOST_SHOWN else ""
+        pulls = ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls))
+        lines.append(("mean pulls", pulls + more))
+    speed = f"{result.replications_per_second:,.0f} replications/s ({result.engine})"
+    for name, text in [*lines, ("speed", speed)]:
+        output.say(f"  {name:<13}{text}")
+    if not isinstance(result, SimulationResult):
+        for warning in result.warnings:
+            output.say(f"  WARNING      {warning}")
+
+
+def _counted(result: "SimulationResult") -> list[tuple[str, str]]:
+    low, high = result.interval
+    return [
         ("95% interval", f"{low:.4g} to {high:.4g} ({result.errors} of {result.replications})"),
         ("wrong arm", f"{result.wrong_arm}, lost in phase {_brief(result.lost_in_phase)}"),
         ("wrong flag", str(result.wrong_flag)),
-        (
-            "mean pulls",
-            ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls))
-            + (" (the most pulled)" if len(result.mean_pulls) > _MOST_SHOWN else ""),
-        ),
-        ("speed", f"{result.replications_per_second:,.0f} replications/s ({result.engine})"),
     ]
-    for name, text in lines:
-        output.say(f"  {name:<13}{text}")
+
+
+def _estimated(result: "RareResult") -> list[tuple[str, str]]:
+    low, high = result.interval
+    ways = result.modes[:_MOST_MODES]
+    return [
+        ("95% interval", f"{low:.4g} to {high:.4g}, by {result.method}"),
+        *(("how it errs", f"{mode.share:6.1%}  {mode.what}") for mode in ways),
+        *(("checked", f"{one.what}: {one.found}") for one in result.checks if one.ok),
+    ]
 
 
 def _brief(lost: tuple[int, ...], limit: int = _MOST_SHOWN) -> str:

@@ -1,0 +1,1 @@
+"""Errors too rare to be seen: importance sampling, splitting, and what speaks up when they fail."""

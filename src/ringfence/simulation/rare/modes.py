@@ -1,0 +1,167 @@
+"""The ways in which a policy can err, as drifts of the pulls that make it do so.
+
+A mode drifts every arm's pulls stage by stage. Stages are stretches of an arm's own pulls: a phase
+policy's phases, or doublings for a policy that chooses its pulls. The first mode is no drift at
+all. Modes come from the cost function: the best arm looks infeasible, others look better than it,
+or none is feasible and one seems to be; at the end, or early, while pulls are few. May touch core
+and simulation.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.drifts import (
+    beating_drift,
+    energy_of,
+    failing_drift,
+    nearing_drift,
+    passing_drift,
+)
+from ringfence.core.oracle import Truth
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.instance import Instance
+
+_WINDOW = 12.0  # nats by which a mode may be dearer than the cheapest
+_MOST_MODES = 48
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """A way to err, in words, with its drift [stage, arm, attribute].
+
+    `energy` is what it costs to bring the answer to the brink.
+    """
+
+    what: str
+    drift: Floats
+    energy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """Stretches of an arm's pulls: stage s begins when it has had starts[s] of them.
+
+    `keeps` are the arms that a phase policy keeps after each stage; a policy that chooses its
+    pulls drops none. `pulls[arm]` is what an arm gets in all, if it is never dropped.
+    """
+
+    starts: Integers
+    keeps: tuple[int, ...]
+    pulls: Floats
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.starts)
+
+    def until(self, stage: int) -> Floats:
+        """Return how many pulls each arm has had after a stage."""
+        ends = [*self.starts[1:].tolist(), math.inf]
+        return np.minimum(self.pulls, float(ends[stage]))
+
+
+def phase_stages(experiment: Experiment) -> Stages:
+    """Return the phases of a phase policy as stages."""
+    pulls = [phase.pulls for phase in experiment.phases]
+    starts = np.concatenate([[0], np.cumsum(pulls)[:-1]])
+    phases = [place for place, pull in enumerate(pulls) if pull > 0]
+    arm_count = len(experiment.instance.arms)
+    return Stages(
+        starts=starts[phases].astype(np.int64),
+        keeps=tuple(experiment.phases[place].keep for place in phases),
+        pulls=np.full(arm_count, float(sum(pulls))),
+    )
+
+
+def doubling_stages(experiment: Experiment, mean_pulls: Floats) -> Stages:
+    """Return stages that double, for a policy that gives arms so many pulls on average."""
+    starts = [0, experiment.warm_up]
+    while 2 * starts[-1] < experiment.budget:
+        starts.append(2 * starts[-1])
+    arm_count = len(mean_pulls)
+    return Stages(np.array(starts), (arm_count,) * len(starts), mean_pulls)
+
+
+def modes_of(instance: Instance, stages: Stages) -> list[Mode]:
+    """Return the modes worth drawing from, the undrifted law first."""
+    truth = instance.truth
+    found = [
+        mode
+        for stage in range(stages.count)
+        for mode in _modes_until(truth, instance.arms, stages, stage)
+    ]
+    found.sort(key=lambda mode: mode.energy)
+    if found:
+        most = found[0].energy + _WINDOW
+        found = [mode for mode in found if mode.energy <= most][:_MOST_MODES]
+    shape = (stages.count, *truth.means.shape)
+    return [Mode("by chance, without a drift", np.zeros(shape), 0.0), *found]
+
+
+def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: int) -> list[Mode]:
+    """Return the modes that drift pulls up to the end of a stage."""
+    pulls = stages.until(stage)
+    is_last = stage == stages.count - 1
+    drifts = _own_drifts(truth, names, is_last=is_last)
+    pairs = _pair_drifts(truth, pulls)
+    rivals = sorted(pairs, key=lambda arm: energy_of(pairs[arm], truth.covariances, pulls))
+    keep = stages.keeps[stage]
+    if is_last or keep == len(truth.means):
+        drifts |= {f"{names[arm]} looks better": pairs[arm] for arm in rivals}
+    if not is_last and 0 < keep <= len(rivals):
+        # To drop the best arm, about as many as are kept must look better than it.
+        drifts[f"{keep} arms look better"] = _joined(truth, [pairs[arm] for arm in rivals[:keep]])
+    when = "" if is_last else f" in its first {int(pulls.max())} pulls"
+    cut = pulls < stages.pulls
+    return [
+        Mode(what + when, _spread(drift, stages, stage), energy)
+        for what, drift in drifts.items()
+        if is_last or drift[cut].any()  # else it is the mode of the last stage again
+        if (energy := energy_of(drift, truth.covariances, pulls)) > 0.0
+    ]
+
+
+def _own_drifts(truth: Truth, names: tuple[str, ...], *, is_last: bool) -> dict[str, Floats]:
+    """Return the drifts that change whether an arm looks feasible."""
+    found: dict[str, Floats | None] = {}
+    if truth.theory.feasible:
+        for c in range(len(truth.thresholds)):
+            best = names[truth.theory.optimal]
+            found[f"{best} seems to break constraint {c + 1}"] = failing_drift(truth, c)
+    elif is_last:
+        for arm in range(len(truth.means)):
+            found[f"{names[arm]} looks feasible"] = passing_drift(truth, arm)
+    return {what: drift for what, drift in found.items() if drift is not None}
+
+
+def _pair_drifts(truth: Truth, pulls: Floats) -> dict[int, Floats]:
+    """Return the drifts by which each other arm looks better than the best one."""
+    best = truth.theory.optimal
+    found = {}
+    for arm in range(len(truth.means)):
+        if arm not in truth.theory.optimal_arms:
+            move = beating_drift if truth.theory.feasible else nearing_drift
+            drift = move(truth, arm, float(pulls[best]), float(pulls[arm]))
+            if drift is not None:
+                found[arm] = drift
+    return found
+
+
+def _joined(truth: Truth, drifts: list[Floats]) -> Floats:
+    """Return a drift by which several arms look better: each moves, the best one furthest."""
+    best = truth.theory.optimal
+    joined = np.sum(drifts, axis=0)
+    joined[best] = max(
+        (drift[best] for drift in drifts), key=lambda move: float(np.abs(move).max())
+    )
+    return np.asarray(joined, dtype=np.float64)
+
+
+def _spread(drift: Floats, stages: Stages, last: int) -> Floats:
+    """Return a drift of every stage up to the last one given."""
+    spread = np.zeros((stages.count, *drift.shape))
+    spread[: last + 1] = drift
+    return spread
