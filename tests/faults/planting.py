@@ -1,18 +1,21 @@
 """Plants a fault: the real source with one snippet exchanged, loaded beside the real modules.
 
 The rooms that hold rules, laws and engines are all loaded afresh, in the order of their imports,
-so that a fault in core reaches the policies and the engines that use it. Nothing that was already
-imported changes. The copies are called `planted.*`: compiled code made from them is never kept on
-disk under the name of the real sources.
+so that a fault in core reaches the policies and the engines that use it. So are those of live
+studies, and after them the tests that hold them to their word: a test that is loaded afresh meets
+the faulty rooms and is otherwise as it is. Nothing that was already imported changes. The copies
+are called `planted.*`: compiled code made from them is never kept on disk under the name of the
+real sources.
 """
 
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 ROOMS = (
     "core.gaps",
@@ -47,6 +50,29 @@ ROOMS = (
     "simulation.experiment",
     "simulation.reference",
 )
+STUDY_ROOMS = (
+    "study.facts",
+    "study.ports",
+    "study.book",
+    "study.deciding",
+    "study.reading",
+    "study.desk",
+    "study.verdict",
+    "study.audit",
+    "storage.memory",
+    "execution.working",
+    "interfaces.studies",
+)
+STUDY_TESTS = (
+    "tests.contracts.places",
+    "tests.contracts.test_storage",
+    "tests.contracts.test_study_machine",
+    "tests.contracts.test_order_does_not_matter",
+    "tests.unit.test_study_api",
+    "tests.unit.test_study_audit",
+    "tests.unit.test_study_book",
+    "tests.unit.test_study_verdict",
+)
 
 
 @dataclass(frozen=True)
@@ -67,38 +93,60 @@ class Edit:
 
 def planted(*edits: Edit) -> Mapping[str, ModuleType]:
     """Return fresh copies of all rooms, by name, with the edits made; none is a control."""
-    unknown = {edit.room for edit in edits} - set(ROOMS)
+    return _planted({room: f"ringfence.{room}" for room in ROOMS}, edits)
+
+
+def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of the rooms of live studies, and of the tests that use them.
+
+    What they stand on, core and policies, is the real one.
+    """
+    rooms = {room: f"ringfence.{room}" for room in STUDY_ROOMS}
+    return _planted(rooms | {test: test for test in STUDY_TESTS}, edits)
+
+
+def _planted(modules: Mapping[str, str], edits: Sequence[Edit]) -> Mapping[str, ModuleType]:
+    """Load modules, whose whole names are the values, afresh and in their order."""
+    unknown = {edit.room for edit in edits} - set(modules)
     assert not unknown, f"not a room that can be loaded afresh: {unknown}"
     fresh: dict[str, ModuleType] = {}
-    with _restored():
-        for room in ROOMS:
-            real = importlib.import_module(f"ringfence.{room}")
+    with _restored(tuple(modules.values())):
+        for name, whole in modules.items():
+            real = importlib.import_module(whole)
             assert real.__file__ is not None
             source = Path(real.__file__).read_text(encoding="utf-8")
             for edit in edits:
-                if edit.room == room:
+                if edit.room == name:
                     source = edit.applied_to(source)
-            fresh[room] = _load(room, source)
+            fresh[name] = _load(name, whole, source)
     return fresh
 
 
-def _load(room: str, source: str) -> ModuleType:
-    module = ModuleType(f"planted.{room}")
-    parent, _, name = room.rpartition(".")
-    exec(compile(source, f"<planted {room}>", "exec"), module.__dict__)
-    sys.modules[f"ringfence.{room}"] = module
-    setattr(sys.modules[f"ringfence.{parent}"], name, module)
+def _load(name: str, whole: str, source: str) -> ModuleType:
+    module = ModuleType(f"planted.{name}")
+    exec(_compiled(source, f"<planted {name}>"), module.__dict__)
+    _put(whole, module)
     return module
 
 
+@cache
+def _compiled(source: str, name: str) -> CodeType:
+    return compile(source, name, "exec")
+
+
+def _put(whole: str, module: ModuleType) -> None:
+    """Make a module the one that others find under a name."""
+    parent, _, name = whole.rpartition(".")
+    sys.modules[whole] = module
+    setattr(sys.modules[parent], name, module)
+
+
 @contextmanager
-def _restored() -> Iterator[None]:
+def _restored(names: Sequence[str]) -> Iterator[None]:
     """Put the real modules back, in the table of modules and in their packages."""
-    real = {room: importlib.import_module(f"ringfence.{room}") for room in ROOMS}
+    real = {whole: importlib.import_module(whole) for whole in names}
     try:
         yield
     finally:
-        for room, module in real.items():
-            parent, _, name = room.rpartition(".")
-            sys.modules[f"ringfence.{room}"] = module
-            setattr(sys.modules[f"ringfence.{parent}"], name, module)
+        for whole, module in real.items():
+            _put(whole, module)

@@ -83,8 +83,7 @@ class Scene(NamedTuple):
     other: Pull
 
 
-@pytest.fixture
-def scene() -> Scene:
+def make_scene() -> Scene:
     clock = Clock()
     study = make(clock=clock, lease_seconds=10.0)
     told, failed, stale = study.ask(3)
@@ -94,6 +93,11 @@ def scene() -> Scene:
     held = study.ask(1)[0]
     assert (held.pull, held.lease) == (stale.pull, 2)
     return Scene(study, told, failed, stale, held, study.ask(1)[0])
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return make_scene()
 
 
 GOOD = {"loss": 0.5, "risk": 0.5}
@@ -646,14 +650,14 @@ def test_a_pull_that_is_issued_again_has_the_same_seed() -> None:
     clock = Clock()
     study = make(clock=clock, lease_seconds=10.0, retries=1)
     pull = study.ask()[0]
-    assert study.fail(pull, "first") == "retry"
+    clock.now += 10.0
     again = study.ask()[0]
     assert (again.pull, again.arm, again.seed) == (pull.pull, pull.arm, pull.seed)
     assert again.lease == 2
-    clock.now += 10.0
+    assert study.fail(again, "first") == "retry", "a lease that ran out was no failure"
     third = study.ask()[0]
     assert (third.pull, third.seed, third.lease) == (pull.pull, pull.seed, 3)
-    assert study.fail(third, "second") == "failed", "one retry, and a lease that ran out is none"
+    assert study.fail(third, "second") == "failed", "one retry"
     assert study.ask()[0].pull == 2
 
 
@@ -870,6 +874,41 @@ def test_an_arm_that_cannot_be_evaluated_is_withdrawn(
     assert "two" not in study.status().alive
 
 
+def test_failures_break_an_arm_only_in_a_row_whoever_is_quicker() -> None:
+    """By their ordinals, in whatever order they are heard of: a success between them mends it."""
+    rng = np.random.default_rng(4)
+    broke = 0
+    for _ in range(80):
+        study = make(policy="uniform", budget=30)
+        mine = [pull for pull in study.ask(1000) if pull.arm == "one"]
+        fails = rng.random(len(mine)) < 0.5
+        for place in rng.permutation(len(mine)):
+            if fails[place]:
+                study.fail(mine[place], "no")
+            else:
+                study.tell(mine[place], GOOD)
+        in_a_row = any(fails[first : first + 3].all() for first in range(len(mine) - 2))
+        assert study.view().head.broken == ((0,) if in_a_row else ())
+        assert study.doctor().is_sound
+        broke += in_a_row
+    assert 20 <= broke <= 60
+
+
+def test_an_arm_of_which_too_little_was_seen_is_withdrawn() -> None:
+    """From one pull no noise can be told, however few were failures in a row."""
+    study = make(policy="constrained-sr", budget=30, max_failures=30)
+    for pull in study.pulls():
+        if pull.arm == "three" and pull.pull > 3:
+            study.fail(pull, "no")
+        else:
+            study.tell(pull, evaluate(pull.arm, pull.seed))
+    three = study.explain("three")[0]
+    assert (three.status, three.pulls) == ("withdrawn: only 1 of its pulls succeeded", 1)
+    assert three.phase == 1
+    assert study.recommend().arm == "one"
+    assert study.doctor().is_sound
+
+
 def test_an_uncharged_failure_costs_nothing() -> None:
     study = make(policy="top-two", budget=30)
     skipped = study.ask()[0]
@@ -935,9 +974,10 @@ def test_an_interrupt_gives_the_leases_back() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         study.optimize(evaluate, workers=4, told=stop)
-    status = study.status()
-    assert status.told >= 1
-    assert len(study.ask(status.issued)) == status.issued, "at once, without waiting for leases"
+    assert (study.status().told, study.status().issued) == (1, 3)
+    again = study.ask(3)
+    assert all(pull.pull <= 4 for pull in again), "at once, without waiting for leases"
+    assert [pull.lease for pull in again] == [2, 2, 2]
     clock.now += 601.0
     assert study.optimize(evaluate) == make().optimize(evaluate)
 

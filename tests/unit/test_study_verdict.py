@@ -1,5 +1,6 @@
 """The verdict: three values, why, how sure, and what another threshold would change."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -83,6 +84,14 @@ def test_a_problem_without_a_way_is_infeasible(policy: str) -> None:
     assert all(arm.blocked_by == ("mean(risk) <= 1",) for arm in verdict.arms)
 
 
+def test_one_broken_constraint_is_enough() -> None:
+    study = make(budget=200, constraints=["mean(risk) <= 1.0", "mean(loss) <= 9.0"])
+    verdict = judged(study, gaussian([[0.0, 6.0], [2.0, 3.0], [4.0, 7.0]]))
+    assert (verdict.arm, verdict.verdict) == ("arm 1", "infeasible")
+    assert verdict.chance_feasible < 0.01
+    assert all(arm.blocked_by == ("mean(risk) <= 1",) for arm in verdict.arms)
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_problem_on_the_threshold_is_too_close_to_call(policy: str) -> None:
     found = set()
@@ -95,6 +104,33 @@ def test_a_problem_on_the_threshold_is_too_close_to_call(policy: str) -> None:
         if 0.05 < verdict.chance_feasible < 0.95:
             assert verdict.verdict == "too-close-to-call"
     assert "too-close-to-call" in found
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_the_verdict_turns_at_95_percent(sign: float) -> None:
+    """The chance that an arm is feasible is that of its mean; from 95% on the verdict says so."""
+    risks = np.random.default_rng(2).normal(0.0, 1.0, 25)
+    mean, error = float(risks.mean()), float(risks.std(ddof=1)) / 5.0
+    rows = {"arm": ["arm 0"] * 25, "loss": risks[::-1].tolist(), "risk": risks.tolist()}
+    near = Counter[str]()
+    for z in np.linspace(1.0, 2.6, 17).tolist():
+        study = make(arms=1, constraints=f"mean(risk) <= {mean + sign * z * error!r}")
+        study.bring(rows, arm="arm", label="log")
+        verdict = study.recommend()
+        assert verdict.feasible == (sign > 0.0)
+        chance = verdict.chance_feasible
+        assert abs(chance - stats.norm.cdf(sign * z)) < 0.02
+        right = chance if verdict.feasible else 1.0 - chance
+        assert verdict.confidence == pytest.approx(right), "a single arm is always the answer"
+        flag = "feasible" if verdict.feasible else "infeasible"
+        assert verdict.verdict == (flag if right >= 0.95 else "too-close-to-call")
+        near[verdict.verdict] += 0.91 <= right <= 0.985
+        for metric in ("loss", "risk"):
+            estimate = verdict.arms[0].estimates[f"mean({metric})"]
+            found = (estimate.low, estimate.value, estimate.high)
+            assert found == pytest.approx(stats.norm.ppf([0.025, 0.5, 0.975], mean, error))
+    assert len(near) == 2
+    assert min(near.values()) >= 2, "on both sides of 95%"
 
 
 def test_the_flag_is_the_point_estimates_even_where_it_is_too_close() -> None:
@@ -119,6 +155,38 @@ def test_rejected_arms_say_when_why_and_to_whom() -> None:
     assert [arm.name for arm in study.explain()] == ["arm 0", "arm 1", "arm 2"]
 
 
+def test_an_arm_that_is_rejected_though_it_looks_best_lost_to_nobody() -> None:
+    """A rule that is blind to constraints drops the one feasible arm for its objective."""
+    study = make(policy="successive-rejects", budget=200)
+    verdict = judged(study, gaussian([[0.0, 3.0], [2.0, 3.5], [4.0, -2.0]]))
+    first = verdict.arms[2]
+    assert (first.status, first.phase) == ("rejected by successive-rejects", 1)
+    assert (first.rival, verdict.arms[1].rival) == (None, "arm 0")
+
+
+def test_an_arm_that_is_withdrawn_says_nothing_of_the_answer() -> None:
+    """It was seen often enough to be judged, and looked better than the arm that is left."""
+    study = make(policy="top-two", arms=2, budget=60, max_failures=3)
+    law = gaussian([[0.0, -2.0], [2.0, 3.0]])
+    warm = study.ask(100_000)
+    study.tell_many(warm, [law(pull.arm, pull.seed) for pull in warm])
+    assert study.recommend().arm == "arm 0"
+    for pull in study.pulls():
+        if pull.arm == "arm 0":
+            study.fail(pull, "no")
+        else:
+            study.tell(pull, law(pull.arm, pull.seed))
+    verdict = study.recommend()
+    gone = verdict.arms[0]
+    assert gone.status.startswith("withdrawn")
+    assert gone.pulls >= 10
+    assert (gone.margin, gone.kind, gone.blocked_by) == (None, None, ())
+    assert (verdict.arm, verdict.verdict) == ("arm 1", "infeasible")
+    assert verdict.chance_feasible < 0.01
+    assert verdict.confidence > 0.99
+    assert "arm 0" not in {flip.answer for flip in verdict.flips}
+
+
 def test_estimates_are_in_the_users_units_and_direction() -> None:
     study = make(objective="maximize mean(loss)", constraints=["mean(risk) >= 0.5"], arms=2)
     verdict = judged(study, gaussian([[3.0, 2.0], [5.0, 2.5]], spread=0.1))
@@ -129,6 +197,17 @@ def test_estimates_are_in_the_users_units_and_direction() -> None:
             assert abs(estimate.value - wanted) < 0.2
             assert estimate.low < estimate.value < estimate.high
             assert estimate.high - estimate.low < 0.2
+
+
+@pytest.mark.parametrize(("limit", "shown"), [("<= 7.5", 7.0), (">= 7.5", 8.0)])
+def test_a_quantile_is_shown_from_the_side_of_its_limit(limit: str, shown: float) -> None:
+    """Of ten pulls the eighth has 80% of them up to it, and the ninth 20% from it on."""
+    study = make(arms=1, constraints=f"p80(risk) {limit}")
+    rows = {"arm": ["arm 0"] * 10, "loss": [0.0, 1.0] * 5, "risk": np.arange(10.0)}
+    study.bring(rows, arm="arm", label="log")
+    verdict = study.recommend()
+    assert verdict.arms[0].estimates["p80(risk)"].value == shown
+    assert verdict.feasible
 
 
 def test_a_verdict_is_the_same_every_time() -> None:
@@ -176,6 +255,15 @@ def test_a_metric_that_never_varies_is_exact() -> None:
         estimate = verdict.arms[0].estimates["mean(risk)"]
         assert (estimate.low, estimate.value, estimate.high) == (0.1, 0.1, 0.1)
         assert verdict.arms[2].blocked_by == (), "on the threshold is inside"
+
+
+def test_a_metric_that_never_leaves_its_threshold_is_inside() -> None:
+    def law(arm: str, seed: int) -> dict[str, float]:
+        return {"loss": float(np.random.default_rng(seed).normal()), "risk": 1.0}
+
+    verdict = judged(make(arms=2), law)
+    assert (verdict.feasible, verdict.verdict) == (True, "feasible")
+    assert verdict.chance_feasible == 1.0
 
 
 def test_a_world_without_noise_is_known_for_sure() -> None:

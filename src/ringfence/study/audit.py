@@ -4,7 +4,7 @@ May touch policies and core, and a ledger.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     rounds = ledger.rounds()
     problems = [*_budget(head, pulls), *_numbering(head, pulls, rounds), *_values(plan, pulls)]
     if not problems:  # decisions make sense only on facts that do
-        problems += _decisions(plan, ledger, rounds)
+        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds)]
     states = [pull.state for pull in pulls]
     return Audit(
         study=plan.definition.name,
@@ -82,10 +82,14 @@ def _numbering(head: Head, pulls: Sequence[PullFact], rounds: Sequence[Round]) -
             problems.append(f"round {place} was left with {one.size - len(mine)} pulls not issued")
     if len({(pull.arm, pull.ordinal) for pull in pulls}) < len(pulls):
         problems.append("two pulls have the same arm and ordinal")
-    end = rounds[-1].first + rounds[-1].size - 1 if rounds else 0
-    if head.issued > end:
-        problems.append(f"{head.issued - end} pulls are beyond the last round")
+    if head.issued > _end(rounds):
+        problems.append(f"{head.issued - _end(rounds)} pulls are beyond the last round")
     return problems
+
+
+def _end(rounds: Sequence[Round]) -> int:
+    """Return the number of the last pull that the rounds ask for."""
+    return rounds[-1].first + rounds[-1].size - 1 if rounds else 0
 
 
 def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
@@ -103,8 +107,25 @@ def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
     return problems
 
 
-def _decisions(plan: Plan, ledger: Ledger, rounds: Sequence[Round]) -> list[str]:
-    """Decide every round again from the observations before it."""
+def _standing(head: Head, rounds: Sequence[Round]) -> list[str]:
+    """Require that the study stands where its last round put it."""
+    wanted = Head(head.budget)
+    if rounds:
+        last = rounds[-1]
+        spent = int(last.seen["spent"])
+        wanted = replace(wanted, round=last.number, round_end=_end(rounds), charged=spent)
+    problems = [
+        f"the study's {key} is {getattr(head, key)}, and its rounds say {getattr(wanted, key)}"
+        for key in ("round", "round_end", "charged")
+        if getattr(head, key) != getattr(wanted, key)
+    ]
+    if head.finished and not (rounds and rounds[-1].is_last):
+        problems.append("the study is finished, and its last round is not the last")
+    return problems
+
+
+def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) -> list[str]:
+    """Decide every round again from the observations before it, and who is broken by now."""
     problems = []
     reader, before = Reader(plan), None
     for one in rounds:
@@ -112,8 +133,13 @@ def _decisions(plan: Plan, ledger: Ledger, rounds: Sequence[Round]) -> list[str]
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
         problems += [
             f"round {one.number}: decided again, it has another {key}"
-            for key in ("allocation", "before", "alive", "left", "seen")
+            for key in (field.name for field in fields(Round))
             if getattr(again, key) != getattr(one, key)
         ]
         before = one
+    broken = reader.catch_up(ledger, head).broken
+    if set(broken) != set(head.broken):
+        problems.append(
+            f"arms {sorted(head.broken)} are said to be broken, and by their pulls {sorted(broken)}"
+        )
     return problems

@@ -1,0 +1,635 @@
+"""Faults planted in what makes a live study hold its word: leases, counts, rounds, verdict, audit.
+
+Each must be noticed by a named test, which is loaded afresh beside the faulty rooms and is itself
+the check. The controls run the same tests on the sources as they are. Tests that leave to threads
+who is quicker are named only for faults that they notice whoever is.
+"""
+
+import importlib
+from functools import cache
+
+import pytest
+
+from ringfence.core.errors import InputError
+from tests.faults.planting import STUDY_ROOMS, STUDY_TESTS, planted_studies
+from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
+
+API, AUDIT, BOOKS, VERDICT = (
+    f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
+)
+ORDER, MACHINE, STORAGE, PLACES = (
+    f"tests.contracts.{name}"
+    for name in ("test_order_does_not_matter", "test_study_machine", "test_storage", "places")
+)
+
+
+# --------------------------------------------------------------------------------- the checks
+
+
+def named(home: str, test: str) -> str:
+    return f"{home.replace('.', '/')}.py::{test}"
+
+
+@cache
+def of(home: str, test: str, *given: object) -> Named:
+    """A test as it stands, with its parameters."""
+    return Named(named(home, test), lambda rooms: getattr(rooms[home], test)(*given))
+
+
+@cache
+def refused(group: str, what: str) -> Named:
+    """What must be refused and change nothing, in a study with a pull of each fate."""
+    test = "test_what_is_refused_is_named_and_changes_nothing"
+
+    def check(rooms: Rooms) -> None:
+        api = rooms[API]
+        getattr(api, test)(api.make_scene(), *getattr(api, group)[what])
+
+    return Named(named(API, test), check)
+
+
+@cache
+def in_scene(test: str) -> Named:
+    return Named(named(API, test), lambda rooms: getattr(rooms[API], test)(rooms[API].make_scene()))
+
+
+@cache
+def in_memory(test: str, *given: object) -> Named:
+    """A contract of every storage, on the one that is planted."""
+    return Named(
+        named(STORAGE, test),
+        lambda rooms: getattr(rooms[STORAGE], test)(rooms[PLACES].Place("memory", None), *given),
+    )
+
+
+@cache
+def walks(policy: str, batch: int, *seeds: int) -> Named:
+    """Some of the walks of the test, in memory."""
+
+    def check(rooms: Rooms) -> None:
+        for seed in seeds:
+            rooms[MACHINE].walk(rooms[MACHINE].machine_of(policy, batch, None), seed, 120)
+
+    return Named(named(MACHINE, "test_long_walks"), check)
+
+
+@cache
+def raising_arm(policy: str) -> Named:
+    test = "test_an_arm_that_cannot_be_evaluated_is_withdrawn"
+    return Named(
+        named(API, test),
+        lambda rooms: getattr(rooms[API], test)(rooms[API]._raises, "ValueError: bad arm", policy),
+    )
+
+
+def damaged(what: str) -> Named:
+    return of(AUDIT, "test_what_is_wrong_is_named", what)
+
+
+def as_the_paper(policy: str) -> Named:
+    return of(ORDER, "test_a_study_decides_as_the_paper_does", policy)
+
+
+def breaking_arm(policy: str, batch: int, limit: str = "mean(risk) <= 1.0") -> Named:
+    test = "test_an_arm_that_breaks_leaves_the_same_in_any_order"
+    return of(ORDER, test, policy, batch, limit)
+
+
+def flips(problem: str, seed: int) -> Named:
+    return of(VERDICT, "test_the_answer_changes_at_a_flip_and_not_before", problem, seed)
+
+
+def ending_badly(write: str) -> Named:
+    test = "test_a_transaction_that_ends_badly_changes_nothing"
+    return in_memory(test, write, RuntimeError)
+
+
+SAME_SEED = of(API, "test_a_pull_that_is_issued_again_has_the_same_seed")
+KEPT = in_scene("test_a_lease_may_be_kept")
+TWICE = in_scene("test_telling_twice_is_no_more_than_once")
+WHOLE_ROUND = of(API, "test_asking_for_more_than_a_round_gives_the_round")
+UNCHARGED = of(API, "test_an_uncharged_failure_costs_nothing")
+IN_A_ROW = of(API, "test_failures_break_an_arm_only_in_a_row_whoever_is_quicker")
+TOO_LITTLE = of(API, "test_an_arm_of_which_too_little_was_seen_is_withdrawn")
+GOES_ON = of(API, "test_a_finished_adaptive_study_goes_on_when_it_is_raised")
+BROUGHT = of(API, "test_what_is_brought_along_is_labelled_uncharged_and_seen_from_the_next_round")
+PART = of(API, "test_a_part_of_a_study_may_be_run")
+SEEDS = of(API, "test_a_seed_depends_on_the_studys_seed_the_arm_and_the_ordinal_alone")
+WORKERS = of(API, "test_any_workers_give_the_same_verdict", "constrained-sr", 1)
+ANY_ORDER = of(ORDER, "test_any_order_gives_the_same_rounds_and_verdict", "top-two", 5)
+BATCHES = of(
+    ORDER, "test_a_batch_is_what_the_policy_chooses_with_the_stream_of_its_round", "top-two"
+)
+ALL_ADDED = "test_a_book_measures_all_that_was_added_to_an_arm"
+KEPT_SAMPLE = of(BOOKS, ALL_ADDED, "turned about")
+TURNED = of(BOOKS, "test_evidence_turns_what_must_be_large")
+NO_NOISE_YET = of(VERDICT, "test_nothing_is_sure_before_the_noise_of_any_arm_is_known", 3)
+EASY = of(VERDICT, "test_an_easy_problem_is_feasible", "uniform")
+NO_WAY = of(VERDICT, "test_a_problem_without_a_way_is_infeasible", "uniform")
+NOBODY = of(VERDICT, "test_an_arm_that_is_rejected_though_it_looks_best_lost_to_nobody")
+WITHDRAWN = of(VERDICT, "test_an_arm_that_is_withdrawn_says_nothing_of_the_answer")
+ON_THE_LINE = of(VERDICT, "test_a_metric_that_never_leaves_its_threshold_is_inside")
+ONE_IS_ENOUGH = of(VERDICT, "test_one_broken_constraint_is_enough")
+SURE, SURE_NOT = (of(VERDICT, "test_the_verdict_turns_at_95_percent", s) for s in (1.0, -1.0))
+EVERY_STEP = of(AUDIT, "test_a_study_is_sound_at_every_step")
+EXPIRED = in_memory("test_leases_that_ran_out_come_by_number")
+HARVEST = in_memory("test_a_harvest_is_its_pulls")
+
+
+# --------------------------------------------------------------------------------- the faults
+
+DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
+JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
+STUDIES, WORKING = ("interfaces.studies", "execution.working")
+
+FAULTS = [
+    # Leases.
+    fault(
+        "a pull is issued again under its old lease", DESK,
+        "lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)",
+        "lease=pull.lease, deadline=deadline)",
+        KEPT, SAME_SEED, refused("TELLS", "a stale lease"),
+    ),
+    fault(
+        "an old lease is as good as a new one", DESK,
+        "if pull.lease != lease:", "if pull.lease < lease:",
+        KEPT, refused("TELLS", "a stale lease"), ANY_ORDER,
+    ),
+    fault(
+        "a pull that is given back keeps its lease", DESK,
+        "lease=pull.lease + 1, deadline=_NOBODYS)", "deadline=_NOBODYS)",
+        SAME_SEED, walks("constrained-sr", 1, 0),
+    ),
+    fault(
+        "a pull that is given back waits for its deadline", DESK,
+        "lease=pull.lease + 1, deadline=_NOBODYS)", "lease=pull.lease + 1)",
+        SAME_SEED, ANY_ORDER,
+    ),
+    fault(
+        "a lease that is kept is not longer", DESK,
+        "[replace(pull, deadline=deadline)]", "[pull]",
+        KEPT,
+    ),
+    fault(
+        "a lease that ran out uses a retry up", DESK,
+        "deadline=deadline)\n                for pull",
+        "deadline=deadline, failures=pull.failures + 1)\n                for pull",
+        SAME_SEED, walks("constrained-sr", 1, 0),
+    ),
+    fault(
+        "a lease is over only after its deadline", MEMORY,
+        "pull.deadline <= now", "pull.deadline < now",
+        EXPIRED, KEPT,
+    ),
+    fault(
+        "the lease that ran out first is issued first", MEMORY,
+        "key=lambda pull: pull.number", "key=lambda pull: pull.deadline",
+        EXPIRED,
+    ),
+    fault(
+        "whoever is interrupted keeps the leases", WORKING,
+        "                self.desk.release(pull.number, pull.lease)\n",
+        "                future.cancelled()\n",
+        of(API, "test_an_interrupt_gives_the_leases_back"),
+    ),
+    # Counts and charges.
+    fault(
+        "a pull that is told twice counts twice", DESK,
+        "            if changed:\n                head = ledger.head\n"
+        "                ledger.set_head(replace(head, unresolved=head.unresolved - len(changed)))",
+        "            head = ledger.head\n"
+        "            ledger.set_head(replace(head, unresolved=head.unresolved - len(reports)))",
+        TWICE,
+    ),
+    fault(
+        "other values are the same values", DESK,
+        "if pull.values != report.values:", "if pull.values is None:",
+        refused("TELLS", "other values"), refused("MANY", "a good one and an other value"),
+    ),
+    fault(
+        "infinity is a number", DESK,
+        "not math.isfinite(number)", "math.isnan(number)",
+        refused("TELLS", "infinity"),
+    ),
+    fault(
+        "a retry too few", DESK,
+        "failures <= self.plan.definition.retries", "failures < self.plan.definition.retries",
+        SAME_SEED, ANY_ORDER,
+    ),
+    fault(
+        "a pull that will be tried again is resolved", DESK,
+        "                ledger.set_pulls([again])\n",
+        "                ledger.set_pulls([again])\n"
+        "                ledger.set_head(replace(ledger.head, unresolved=0))\n",
+        ANY_ORDER,
+    ),
+    fault(
+        "every failure is charged", DESK,
+        "charged=charge\n", "charged=True\n",
+        UNCHARGED,
+    ),
+    fault(
+        "what is not charged is spent", READING,
+        "harvest.is_charged[good] & resolved", "resolved",
+        UNCHARGED,
+    ),
+    fault(
+        "failures cost nothing", READING,
+        "resolved = harvest.is_told[good] | harvest.is_failed[good]",
+        "resolved = harvest.is_told[good]",
+        UNCHARGED,
+    ),
+    fault(
+        "a cancelled pull is charged", DESK,
+        "charged=not off", "charged=True",
+        walks("constrained-sr", 1, 2),
+    ),
+    fault(
+        "pulls that are only issued are used", DESK,
+        "(harvest.is_charged & (harvest.is_told | harvest.is_failed)).sum()",
+        "harvest.is_charged.sum()",
+        walks("constrained-sr", 1, 0),
+    ),
+    fault(
+        "a batch may exceed the budget by one", DECIDING,
+        "min(plan.definition.batch, standing.budget - standing.spent)",
+        "min(plan.definition.batch, standing.budget - standing.spent + 1)",
+        GOES_ON, UNCHARGED, ANY_ORDER,
+    ),
+    # Rounds.
+    fault(
+        "a round ends with a pull unresolved", DESK,
+        "elif head.unresolved == 0:", "elif head.unresolved <= 1:",
+        WHOLE_ROUND, ANY_ORDER,
+    ),
+    fault(
+        "more pulls than were asked for", DESK,
+        "count - len(leased), deadline)", "count, deadline)",
+        walks("constrained-sr", 1, 4),
+    ),
+    fault(
+        "extra pulls go to the first arms listed", DECIDING,
+        "for rank in plan.priority]", "for rank in range(plan.arm_count)]",
+        as_the_paper("uniform"),
+    ),
+    fault(
+        "extra pulls of a later phase go to the first arms listed", DECIDING,
+        "key=lambda arm: int(plan.priority[arm])", "key=lambda arm: int(arm)",
+        as_the_paper("sequential-halving"),
+    ),
+    fault(
+        "every batch has the same chance", DECIDING,
+        "round_stream(plan.definition.seed, before.number + 1)",
+        "round_stream(plan.definition.seed, 1)",
+        BATCHES,
+    ),
+    fault(
+        "every pull of a batch has the same chance", DECIDING,
+        ".random(size)\n", ".random(1).repeat(size)\n",
+        BATCHES,
+    ),
+    fault(
+        "a budget that is raised late is not taken up", DECIDING,
+        'if standing.budget != before.seen["budget"]:', "if plan.arm_count == 0:",
+        of(API, "test_a_budget_raised_in_the_last_phase_is_not_ignored", "constrained-sr"),
+    ),
+    fault(
+        "a finished study sleeps on when its budget is raised", DESK,
+        "budget=int(budget), finished=False", "budget=int(budget)",
+        GOES_ON,
+    ),
+    fault(
+        "an arm on its threshold is outside", DECIDING,
+        "evidence.thresholds) <= 0.0\n", "evidence.thresholds) < 0.0\n",
+        as_the_paper("uniform"), flips("one limit", 0),
+    ),
+    fault(
+        "whoever is rejected lost to the best, even the best", DECIDING,
+        "rival = None if out == best else int(best)", "rival = int(best)",
+        NOBODY,
+    ),
+    # Broken arms.
+    fault(
+        "failures are counted across a success", DESK,
+        "states.get(ordinal) == State.FAILED else 0",
+        "states.get(ordinal) == State.FAILED else run",
+        IN_A_ROW,
+    ),
+    fault(
+        "failures are counted across a success when they are read", READING,
+        "+ 1 if one else 0", "+ 1 if one else self._failing[arm]",
+        IN_A_ROW,
+    ),
+    fault(
+        "a success in a round of its own mends nothing", READING,
+        "            self._failing[arm] = 0\n            return len(failed)",
+        "            return len(failed)",
+        walks("top-two", 1, 0, 1, 2, 3),
+    ),
+    fault(
+        "only failures that were heard of earlier count", DESK,
+        "failed.arm, failed.ordinal - most + 1, failed.ordinal + most - 1",
+        "failed.arm, failed.ordinal - most + 1, failed.ordinal",
+        IN_A_ROW, breaking_arm("constrained-sr", 1),
+    ),
+    fault(
+        "a broken arm is pulled on", DESK,
+        "off = arm in head.broken", "off = False",
+        raising_arm("constrained-sr"), raising_arm("top-two"),
+    ),
+    fault(
+        "what a broken arm yields beyond is seen", READING,
+        "return place + 1", "return len(failed)",
+        breaking_arm("constrained-sr", 1),
+    ),
+    fault(
+        "what a broken arm yields beyond is in its sample", READING,
+        "counts &= harvest.ordinals <= broken[arm]", "counts &= harvest.ordinals >= 0",
+        breaking_arm("constrained-sr", 1, "p80(risk) <= 1.4"),
+    ),
+    fault(
+        "the rest of a broken arm's round is not spent", READING,
+        "self._spent += len(mine) - len(good)", "self._spent += 0",
+        breaking_arm("top-two", 5),
+    ),
+    fault(
+        "an arm that was seen once is judged", DECIDING,
+        "elif not book.is_seen[arm]:", "elif book.counts[arm] == 0:",
+        TOO_LITTLE,
+    ),
+    # What is seen, and when.
+    fault(
+        "half a round is not looked at", DESK,
+        "            reader.catch_up(ledger, head)\n",
+        "            reader.catch_up(ledger, replace(head, round=head.round - 1))\n",
+        PART, walks("constrained-sr", 1, 0),
+    ),
+    fault(
+        "looking takes half a round for a whole one", DESK,
+        "reader = self._reader.copied()  # before", "reader = self._reader  # before",
+        PART, BROUGHT,
+    ),
+    fault(
+        "a round is read twice", READING,
+        "            self._through = one.number\n", "",
+        ANY_ORDER, as_the_paper("constrained-sr"),
+    ),
+    fault(
+        "what is brought along is seen twice", READING,
+        "            self._past += 1\n", "",
+        BROUGHT,
+    ),
+    fault(
+        "what is brought along was there a round before", DESK,
+        "after = ledger.head.round\n", "after = ledger.head.round - 1\n",
+        BROUGHT,
+    ),
+    fault(
+        "the audit sees what was brought along too early", READING,
+        "if past.after > round_number:", "if past.after > round_number + 1:",
+        BROUGHT,
+    ),
+    fault(
+        "an arm's sample holds what was brought along for others", READING,
+        "for one in past if one.arm == arm]", "for one in past]",
+        flips("a quantile", 0),
+    ),
+    fault(
+        "pulls are read in the order of their writing", MEMORY,
+        "Harvest.of(self.pulls_between(first, last), self.metric_count)",
+        "Harvest.of([p for n, p in self._pulls.items() if first <= n <= last], self.metric_count)",
+        HARVEST,
+    ),
+    fault(
+        "one pull is enough to know the noise", BOOK,
+        "max(2, problem.least_pulls)", "max(1, problem.least_pulls)",
+        NO_NOISE_YET, TOO_LITTLE,
+    ),
+    fault(
+        "only the last round is measured", BOOK,
+        "sample = np.concatenate(self._samples[arm])", "sample = self._samples[arm][-1]",
+        KEPT_SAMPLE,
+    ),
+    fault(
+        "a sample's scatter is of one pull more", BOOK,
+        "found.covariance * (count - 1)", "found.covariance * count",
+        KEPT_SAMPLE, TURNED,
+    ),
+    fault(
+        "a sample is not turned", BOOK,
+        "self.estimates[arm] = signs * found.estimates", "self.estimates[arm] = found.estimates",
+        KEPT_SAMPLE, TURNED,
+    ),
+    fault(
+        "a sample's scatter is not turned", BOOK,
+        "np.outer(signs, signs) * found.covariance", "found.covariance",
+        KEPT_SAMPLE, TURNED,
+    ),
+    fault(
+        "a sample's quantiles have one direction", BOOK,
+        "            signs=signs.tolist(),\n", "",
+        KEPT_SAMPLE,
+    ),
+    fault(
+        "metrics are taken in the order of their telling", BOOK,
+        "[list(metrics).index(metric) for metric in self.problem.metrics]",
+        "list(range(len(self.problem.metrics)))",
+        KEPT_SAMPLE, of(BOOKS, ALL_ADDED, "added up"),
+    ),
+    # Seeds.
+    fault(
+        "a seed depends on the number of the pull", STUDIES,
+        "fact.arm, fact.ordinal)", "fact.arm, fact.number)",
+        SEEDS, WORKERS,
+    ),
+    fault(
+        "a worker's seed depends on the number of the pull", WORKING,
+        "pull.arm, pull.ordinal)", "pull.arm, pull.number)",
+        WORKERS,
+    ),
+    # The verdict.
+    fault(
+        "sure from 90% on", JUDGING,
+        "SURE = 0.95", "SURE = 0.9",
+        SURE, SURE_NOT,
+    ),
+    fault(
+        "sure from 99% on", JUDGING,
+        "SURE = 0.95", "SURE = 0.99",
+        SURE, SURE_NOT,
+    ),
+    fault(
+        "sure of infeasible by the chance of feasible", JUDGING,
+        "1.0 - chance >= SURE", "chance >= SURE",
+        NO_WAY, SURE_NOT,
+    ),
+    fault(
+        "a withdrawn arm is judged", JUDGING,
+        "    judged[withdrawn] = False\n", "",
+        WITHDRAWN,
+    ),
+    fault(
+        "the error of a mean is that of a pull", JUDGING,
+        "evidence.covariances[arm] / evidence.counts[arm]", "evidence.covariances[arm]",
+        SURE, SURE_NOT,
+    ),
+    fault(
+        "an interval of 90%", JUDGING,
+        "_REACH = 1.959963984540054", "_REACH = 1.6448536269514722",
+        SURE,
+    ),
+    fault(
+        "an arm passes by its best constraint", JUDGING,
+        "(draw[:, 1:] - evidence.thresholds)).max(axis=1)",
+        "(draw[:, 1:] - evidence.thresholds)).min(axis=1)",
+        ONE_IS_ENOUGH,
+    ),
+    fault(
+        "a draw on the threshold is outside", JUDGING,
+        "passes = worst <= 0.0", "passes = worst < 0.0",
+        ON_THE_LINE,
+    ),
+    fault(
+        "the right arm with the wrong flag is right", JUDGING,
+        "(winner == best) & (any_passes == feasible)", "(winner == best)",
+        SURE,
+    ),
+    fault(
+        "the answer flips on the threshold, not beyond it", JUDGING,
+        "np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)",
+        "np.unique(values[values <= limit])[::-1]",
+        flips("one limit", 1), flips("one limit from below", 2),
+    ),
+    fault(
+        "a threshold flips whatever the other constraints say", JUDGING,
+        "passes = others.all(axis=1)", "passes = np.ones(len(judged), np.bool_)",
+        flips("two limits", 0),
+    ),
+    fault(
+        "arms that were rejected may be the answer", JUDGING,
+        "return np.array(view.rounds[-1].alive) & seen if view.rounds else seen", "return seen",
+        as_the_paper("infeasible-first"),
+    ),
+    fault(
+        "a quantile is shown from one side", JUDGING,
+        "signs=[float(signs[c])]", "signs=[1.0]",
+        of(VERDICT, "test_a_quantile_is_shown_from_the_side_of_its_limit", ">= 7.5", 8.0),
+    ),
+    # The audit.
+    fault(
+        "a pull more than the budget is overlooked", AUDITING,
+        "if len(charged) > head.budget", "if len(charged) > head.budget + 1",
+        damaged("a pull more than the budget"),
+    ),
+    fault(
+        "a budget that is spent is overspent", AUDITING,
+        "if len(charged) > head.budget", "if len(charged) >= head.budget",
+        GOES_ON,
+    ),
+    fault(
+        "a pull that is counted twice is overlooked", AUDITING,
+        "(pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number)",
+        "(pull.arm, pull.round) != (arm, one.number)",
+        damaged("a pull twice"),
+    ),
+    fault(
+        "open pulls that nobody counts are overlooked", AUDITING,
+        "if open_ != head.unresolved:", "if open_ < head.unresolved:",
+        damaged("a pull open that nobody counts"),
+    ),
+    fault(
+        "another decision is overlooked", AUDITING,
+        "if getattr(again, key) != getattr(one, key)",
+        'if key == "seen" and getattr(again, key) != getattr(one, key)',
+        damaged("another arm left"), damaged("an arm that left is alive"),
+        damaged("a last round that is not the last"),
+    ),
+    fault(
+        "another observation is overlooked", AUDITING,
+        "if getattr(again, key) != getattr(one, key)",
+        'if key != "seen" and getattr(again, key) != getattr(one, key)',
+        damaged("an estimate changed"), damaged("a failure that was told"),
+    ),
+    fault(
+        "an arm given up for nothing is overlooked", AUDITING,
+        "if set(broken) != set(head.broken):", "if set(broken) > set(head.broken):",
+        damaged("an arm given up for nothing"),
+    ),
+    fault(
+        "a study that ends early is overlooked", AUDITING,
+        "if head.finished and not (rounds and rounds[-1].is_last):",
+        "if head.finished and not rounds:",
+        damaged("finished before its end"),
+    ),
+    # The ledger in memory.
+    fault(
+        "a changed pull is not put back", MEMORY,
+        "            if pull is not None:\n                self._pulls[number] = pull\n",
+        "            if pull is not None:\n                continue\n",
+        ending_badly("changed pull"), ending_badly("half of changed pulls"),
+    ),
+    fault(
+        "a pull is put back as it was before its last change", MEMORY,
+        "self._before.setdefault(pull.number, self._pulls[pull.number])",
+        "self._before[pull.number] = self._pulls[pull.number]",
+        ending_badly("a fresh pull, then changed"),
+    ),
+    fault(
+        "where the study stands is not put back", MEMORY,
+        "self.head, rounds, past = self._saved", "_, rounds, past = self._saved",
+        ending_badly("head"),
+    ),
+    fault(
+        "a pull that is taken back is still its arm's", MEMORY,
+        "                del self._places[gone.arm, gone.ordinal]\n", "",
+        ending_badly("fresh pulls"),
+    ),
+]  # fmt: skip
+
+CASES = [
+    pytest.param(one, killer, id=f"{one.name} | {killer.test.split('::')[1]}")
+    for one in FAULTS
+    for killer in one.killed_by
+]
+CONTROLS = list(dict.fromkeys(killer for one in FAULTS for killer in one.killed_by))
+NOTICED = (AssertionError, pytest.fail.Exception, InputError, KeyError)
+
+
+@pytest.mark.parametrize(("one", "killer"), CASES)
+def test_fault_is_noticed(one: Fault, killer: Named) -> None:
+    """The test fails, or what the fault made is refused or cannot be found again."""
+    rooms = planted_studies(one.edit)
+    with pytest.raises(NOTICED):
+        killer.check(rooms)
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.test)
+def test_control_the_sources_as_they_are_pass(control: Named) -> None:
+    control.check(planted_studies())
+
+
+def test_every_named_test_exists() -> None:
+    for killer in CONTROLS:
+        path, name = killer.test.split("::")
+        module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
+        assert callable(getattr(module, name)), killer.test
+
+
+def test_faults_have_names_of_their_own() -> None:
+    names = [one.name for one in FAULTS]
+    assert len(set(names)) == len(names)
+    for room in (DESK, DECIDING, BOOK, READING, JUDGING, AUDITING, MEMORY, STUDIES, WORKING):
+        assert any(one.edit.room == room for one in FAULTS)
+
+
+def test_planting_leaves_the_real_studies_and_their_tests_alone() -> None:
+    names = [*(f"ringfence.{room}" for room in STUDY_ROOMS), *STUDY_TESTS]
+    real = {name: importlib.import_module(name) for name in names}
+    rooms = planted_studies(FAULTS[0].edit)
+    assert {name: importlib.import_module(name) for name in names} == real
+    # The fault reaches the tests, and through them nothing but planted rooms.
+    desk = rooms[API].make().desk
+    assert type(desk) is rooms[DESK].Desk
+    assert type(desk.storage) is rooms[MEMORY].MemoryStorage
+    assert type(rooms[PLACES].Place("memory", None).open()) is rooms[MEMORY].MemoryStorage
+    assert rooms[ORDER].Desk is rooms[MACHINE].Desk is rooms[STORAGE].Desk is rooms[DESK].Desk
