@@ -588,10 +588,6 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*SIMULATE, "--engine", "cuda"),
         ("engine = 'cuda'", "not built yet", "Use 'cpu'"),
     ),
-    "method unknown": (
-        (*SIMULATE, "--method", "importanse"),
-        ("method = 'importanse'", "monte-carlo", "Did you mean 'importance'?"),
-    ),
     "unknown method": (
         (*SIMULATE, "--method", "monte-carla"),
         ("method = 'monte-carla'", "must be one of", "Did you mean 'monte-carlo'?"),
