@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ringfence.core.schedule import Phase, successive_rejects_phases
     from ringfence.execution.evaluating import Command, Function, LoggedRows
     from ringfence.interfaces.studies import Pull, Status, Study
-    from ringfence.interfaces.wiring import compare, reproduce_paper, simulate, tournament
+    from ringfence.interfaces.wiring import compare, plan, reproduce_paper, simulate, tournament
     from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
     from ringfence.reports.charts import paper_figure, save_chart, tournament_figure
@@ -95,6 +95,7 @@ _HOMES = {
     "proven_constant": "core.measurement",
     "reproduce_paper": "interfaces.wiring",
     "save_chart": "reports.charts",
+    "plan": "interfaces.wiring",
     "simulate": "interfaces.wiring",
     "successive_rejects_phases": "core.schedule",
     "tournament": "interfaces.wiring",
@@ -149,6 +150,7 @@ __all__ = [
     "measure_sample",
     "paper_figure",
     "parse_attribute",
+    "plan",
     "proven_constant",
     "reproduce_paper",
     "save_chart",

@@ -27,7 +27,7 @@ def test_an_interrupt_ends_a_long_run_with_130() -> None:
     assert b"Traceback" not in err
 
 
-@pytest.mark.parametrize("words", [["plan", "paper-1", "--target-error", "0.01"], ["serve"]])
+@pytest.mark.parametrize("words", [["replay", "t.csv"], ["serve"]])
 def test_a_planned_command_says_that_it_is_not_built(words: list[str]) -> None:
     done = ringfence(*words)
     assert done.code == 2

@@ -15,7 +15,9 @@ from typing import Any, Literal, TypeAlias, overload
 from ringfence.core.errors import InputError, NotBuiltError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.interfaces.planning import Advance, Plan, plan_from_study, plan_instance
 from ringfence.interfaces.rare import Hands, best_method, by_importance, by_splitting
+from ringfence.interfaces.studies import Study
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 from ringfence.policies.registry import QUICK_POLICIES, find_policy
 from ringfence.reports.paper import (
@@ -259,6 +261,32 @@ def tournament(
     return tournament_report(
         cells, family=family, seed=seed, target_error=target_error, scales=scales
     )
+
+
+def plan(
+    instance: AnyInstance | Study,
+    policy: AnyPolicy | None = None,
+    *,
+    target_error: float,
+    seed: int = 0,
+    brief: bool = False,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    advance: Advance | None = None,
+) -> Plan:
+    """Return the least budget at which a policy's error is at most a target, and why.
+
+    With a `Study` in place of an instance, its estimates are taken for the truth, and its own
+    policy unless another is named; else the policy is constrained-sr. A brief plan leaves out
+    what other policies need, and what a looser limit or fewer arms would save. An adaptive policy
+    decides up to a hundredth of its pulls so far at once. `advance` hears what is being done.
+    """
+    hands = Hands(whole_seed(seed), _threads(threads), executor)
+    if isinstance(instance, Study):
+        chosen = None if policy is None else _policy(policy)
+        return plan_from_study(instance, target_error, hands, advance, policy=chosen, brief=brief)
+    chosen = _policy("constrained-sr" if policy is None else policy)
+    return plan_instance(_instance(instance), chosen, target_error, hands, advance, brief=brief)
 
 
 def reproduce_paper(

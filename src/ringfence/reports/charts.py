@@ -6,7 +6,7 @@ May touch reports' figure data, and the file that the user named.
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from ringfence.simulation.results import SimulationResult
 
 FORMATS = (".png", ".svg", ".pdf")
 _COLOURS = ("#0072B2", "#D55E00")
+_THIRD_COLOUR = "#009E73"
 _SHAPES = ("triangle-up", "circle")
 _SCENE_WIDTH = 7
 _TITLES = {
@@ -105,6 +106,76 @@ def paper_figure(report: PaperReport) -> Any:
         .configure_axis(labelFontSize=11, titleFontSize=12, gridColor="#e6e6e6")
         .configure_view(stroke="#bbbbbb")
         .configure_legend(orient="bottom", titleFontSize=12, labelFontSize=12, symbolSize=90)
+    )
+
+
+def plan_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the figure data of a plan: the error by budget, beside what theory says."""
+    rows = []
+    for point in document["curve"]:
+        if point["error_rate"] > 0.0:
+            spread = 1.96 * point["std_error"] / point["error_rate"]
+            rows.append(
+                {
+                    "budget": point["budget"],
+                    "line": document["policy"],
+                    "log_error": math.log(point["error_rate"]),
+                    "log_low": math.log(point["error_rate"]) - spread,
+                    "log_high": math.log(point["error_rate"]) + spread,
+                }
+            )
+        bound = point["upper_bound"]
+        if bound is not None:
+            entry = {
+                "budget": point["budget"],
+                "line": "proven bound",
+                "log_error": math.log(bound),
+            }
+            rows.append(entry)
+    return rows
+
+
+def plan_figure(document: Mapping[str, Any]) -> Any:
+    """Return the error against the budget, with the target and the budget that reaches it."""
+    alt = _altair()
+    rows = plan_rows(document)
+    x = alt.X("budget:Q", title="budget T, in pulls", scale=alt.Scale(zero=False))
+    y = alt.Y("log_error:Q", title="ln(error)")
+    lines = list(dict.fromkeys(row["line"] for row in rows))
+    colours = list((*_COLOURS, _THIRD_COLOUR)[: len(lines)])
+    scale = alt.Scale(domain=lines, range=colours)
+    colour = alt.Color("line:N", title=None, scale=scale)
+    measured = [row for row in rows if "log_low" in row]
+    curves = alt.Chart(alt.Data(values=rows)).mark_line().encode(x=x, y=y, color=colour)
+    marks = (
+        alt.Chart(alt.Data(values=measured)).mark_point(filled=True).encode(x=x, y=y, color=colour)
+    )
+    spans = (
+        alt.Chart(alt.Data(values=measured))
+        .mark_rule()
+        .encode(x=x, y=alt.Y("log_low:Q"), y2="log_high:Q", color=colour)
+    )
+    goal = [{"log_error": math.log(document["target_error"]), "budget": document["budget"]}]
+    target = alt.Chart(alt.Data(values=goal))
+    level = target.mark_rule(strokeDash=[4, 4], color="#888888").encode(y=y)
+    there = target.mark_rule(strokeDash=[4, 4], color="#888888").encode(x=x)
+    return (
+        (curves + spans + marks + level + there)
+        .properties(
+            width=560,
+            height=340,
+            background="white",
+            title=alt.TitleParams(
+                f"{document['policy']} on {document['instance']}: {document['budget']:,} pulls for "
+                f"an error of {document['target_error']:g}",
+                subtitle="error against budget, with 95% intervals; dashed: the target",
+                anchor="start",
+                fontSize=15,
+                offset=14,
+            ),
+        )
+        .configure_axis(labelFontSize=11, titleFontSize=12, gridColor="#e6e6e6")
+        .configure_view(stroke="#bbbbbb")
     )
 
 

@@ -25,11 +25,15 @@ class AdaptiveDesign(NamedTuple):
     """What stays the same over replications.
 
     `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
+    Batches are of `batch` pulls, or of the share `growth` of the pulls so far if that is more; a
+    batch is decided in at most `slots` choices, each of which may stand for several pulls.
     """
 
     warm_up: int
     budget: int
     batch: int
+    growth: float
+    slots: int
     scales: Floats
     covariances: Floats
     thresholds: Floats
@@ -76,8 +80,8 @@ def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None)
         seen=seen,
         priorities=np.zeros((arm_count, 1), np.int64),
         fresh=np.zeros(arm_count, np.int64),
-        uniforms=np.zeros(design.batch),
-        chosen=np.zeros(design.batch, np.int64),
+        uniforms=np.zeros(design.slots),
+        chosen=np.zeros(design.slots, np.int64),
         noise=np.zeros((normals, 1)),
         everyone=np.ones((arm_count, 1), np.bool_),
         block=np.zeros((width, 1)),
@@ -184,19 +188,21 @@ def make_kernel(
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
                     fill_covariances(seen.covariances, record.scatters, counts, room.pooled)
-                size = min(design.batch, left)
+                size = max(design.batch, int(design.growth * (design.budget - left)))
+                size = min(size, left)
                 if size <= 0:
                     break
-                uniforms, chosen = room.uniforms[:size], room.chosen[:size]
-                for k in range(size):
+                slots = min(size, design.slots)
+                uniforms, chosen = room.uniforms[:slots], room.chosen[:slots]
+                for k in range(slots):
                     uniforms[k] = order_rng.random()
                     chosen[k] = -1
                 choose(seen, uniforms, chosen, work)
-                for k in range(size):
+                for k in range(slots):
                     if chosen[k] < 0 or chosen[k] >= arm_count:
                         tally.misjudged[0] += 1
                         return
-                    fresh[chosen[k]] += 1
+                    fresh[chosen[k]] += size // slots + int(k < size % slots)
 
             answer, flag = recommend(seen, work)
             tally.flag_wrong[replication] = flag != design.feasible

@@ -4,6 +4,7 @@ A chunk is a fixed number of replications with streams of its own, so that its o
 the seed and its number alone. May touch core, policies and simulation.
 """
 
+import math
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ _ADAPTIVE_WORK = 2**22
 _MOST_CHUNK = 2**14
 _LANE_WORK = 2**10
 _LEAST_LANES = 8
+_SLOTS = 8  # choices in which a batch that grows is decided
 _Streams: TypeAlias = tuple[Generator, Generator]
 
 
@@ -73,7 +75,8 @@ class Experiment:
     """A policy on an instance at a budget. With `shared`, dead arms are drawn too.
 
     Policies on the same schedule then see identical pulls for the same seed. `scales` says whether
-    the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once.
+    the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once,
+    or the share `growth` of its pulls so far if that is more.
     """
 
     instance: Instance
@@ -82,6 +85,7 @@ class Experiment:
     shared: bool = False
     scales: str = "known"
     batch: int = 1
+    growth: float = 0.0
     phases: tuple[Phase, ...] = field(init=False)
     warm_up: int = field(init=False)
 
@@ -145,7 +149,7 @@ class Experiment:
         """
         law, arm_count = self.instance.law, len(self.instance.arms)
         if self.is_adaptive:
-            return max(1, _ADAPTIVE_WORK // (self.budget * (4 + arm_count)))
+            return max(1, int(_ADAPTIVE_WORK / (self._choices * (4 + arm_count))))
         work = arm_count**2 * (2 + law.normals) + self.budget * (
             law.draws_samples or self.is_recorded
         )
@@ -174,6 +178,8 @@ class Experiment:
             warm_up=self.warm_up,
             budget=self.budget,
             batch=self.batch,
+            growth=self.growth,
+            slots=self.batch if self.growth == 0.0 else _SLOTS,
             scales=self.instance.scales,
             covariances=self.instance.law.known_covariances,
             thresholds=self._thresholds,
@@ -181,6 +187,17 @@ class Experiment:
             feasible=self.instance.hardness.feasible,
             shuffled=self.instance.law.has_ties,
         )
+
+    @property
+    def _growths(self) -> tuple[float, ...]:
+        return (self.growth,) if self.growth > 0.0 else ()
+
+    @property
+    def _choices(self) -> float:
+        """About how many choices an adaptive policy makes."""
+        if self.growth == 0.0:
+            return self.budget
+        return min(self.budget, _SLOTS * math.log(self.budget) / self.growth)
 
     @property
     def _thresholds(self) -> Floats:
@@ -204,7 +221,7 @@ class Experiment:
 
     def streams(self, seed: int, chunk: int) -> _Streams:
         """Return the streams of a chunk, the same for every policy on this schedule."""
-        schedule = repr(self.phases or (self.policy.name, self.batch))
+        schedule = repr(self.phases or (self.policy.name, self.batch, *self._growths))
         return chunk_streams(seed, self.budget, chunk, schedule=crc32(schedule.encode()))
 
     def require_sound(self, tally: Tally) -> None:

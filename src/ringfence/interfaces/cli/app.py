@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ringfence.core.errors import NotBuiltError, RingfenceError
-from ringfence.interfaces.cli import bench, compare, gaps, paper, simulate, study
+from ringfence.interfaces.cli import bench, compare, gaps, paper, plan, simulate, study
 
 EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -23,6 +23,7 @@ app.command("paper")(paper.paper)
 app.command("simulate")(simulate.simulate)
 app.command("gaps")(gaps.gaps)
 app.command("compare")(compare.compare)
+app.command("plan")(plan.plan)
 for _command in (
     study.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
     study.export, study.doctor, study.studies,
@@ -31,7 +32,7 @@ for _command in (
 app.command("bench")(bench.bench)
 
 
-PLANNED = ("plan", "replay", "serve")
+PLANNED = ("replay", "serve")
 
 
 def _not_built(context: typer.Context) -> None:

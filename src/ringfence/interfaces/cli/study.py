@@ -72,7 +72,7 @@ def recommend(
     study: StudyName, *, storage: StorageUrl = None, record: Record = None, json: Json = False
 ) -> None:
     """Give the verdict so far."""
-    known = _open(study, storage)
+    known = open_study(study, storage)
     if record is not None:
         _write_record(known, record, quiet=json)
     _give_verdict(known, json=json)
@@ -86,7 +86,7 @@ def ask(
     json: Json = False,
 ) -> None:
     """Lease pulls for a script: evaluate each, then tell it with its lease."""
-    known = _open(study, storage, create=True)
+    known = open_study(study, storage, create=True)
     pulls = known.ask(count)
     if json:
         output.print_json({"pulls": [asdict(pull) for pull in pulls], "finished": _over(known)})
@@ -109,7 +109,7 @@ def tell(
     json: Json = False,
 ) -> None:
     """Record a pull's metrics."""
-    known = _open(study, storage)
+    known = open_study(study, storage)
     text = sys.stdin.read() if metrics == "-" else metrics
     try:
         found = json_module.loads(text)
@@ -135,13 +135,13 @@ def fail(
     json: Json = False,
 ) -> None:
     """Record that an evaluation failed."""
-    known = _open(study, storage)
+    known = open_study(study, storage)
     _show_status(known.fail(pull, error, lease=lease, charge=charge), json=json)
 
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
-    document = asdict(_open(study, storage).status())
+    document = asdict(open_study(study, storage).status())
     if json:
         output.print_json(document)
         return
@@ -166,7 +166,7 @@ def explain(
     """Say why each arm was dropped or kept."""
     from ringfence.reports.verdict import explanation
 
-    known = _open(study, storage)
+    known = open_study(study, storage)
     if arm is not None:
         known.explain(arm)  # refuses an arm that is not there
     document = explanation(known.recommend(), arm)
@@ -189,7 +189,7 @@ def export(
     """Write every observation to a table: pull, arm, seed, then the metrics."""
     from ringfence.reports.tables import write_table
 
-    columns = _open(study, storage).observations()
+    columns = open_study(study, storage).observations()
     write_table(output_file, columns)
     count = len(columns["pull"])
     if json:
@@ -200,7 +200,7 @@ def export(
 
 def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Audit a study from its stored facts; exit code 1 if something is wrong."""
-    found = _open(study, storage).doctor()
+    found = open_study(study, storage).doctor()
     document = {"ok": found.is_sound, **asdict(found), "problems": list(found.problems)}
     if json:
         output.print_json(document)
@@ -242,7 +242,7 @@ def _is_file(study: str) -> bool:
     return study.endswith(".toml") or Path(study).is_file()
 
 
-def _open(study: str, storage: str | None, *, create: bool = False) -> Any:
+def open_study(study: str, storage: str | None, *, create: bool = False) -> Any:
     """Return a study by its file or its name; only `ask` begins one that is not there."""
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.study_file import read_study_file

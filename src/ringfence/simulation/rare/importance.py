@@ -1,11 +1,11 @@
 """How likely an error is, however rare: pilots that find the modes, then one run of fixed size.
 
 The first pilot draws from the modes of the cost function. Each mode that explains errors then gets
-a companion that drifts as those errors did (one step of expectation and maximization, for blocks of
-an exponential family: the weighed mean of what was pulled). The second pilot says how much each
-mode contributes, and the run draws from them accordingly. Only the run is reported: pooling it with
-pilots, or stopping when it looks precise, would be biased. docs/rare-events.md explains. May touch
-core, policies and simulation.
+a companion that drifts as those errors did (a step of expectation and maximization, for blocks of
+an exponential family: the weighed mean of what was pulled), and companions follow theirs in the
+next. The last pilot says how much each mode contributes, and the run draws from them accordingly.
+Only the run is reported: pooling it with pilots, or stopping when it looks precise, would be
+biased. docs/rare-events.md explains. May touch core, policies and simulation.
 """
 
 import math
@@ -25,11 +25,12 @@ from ringfence.simulation.rare.modes import Mode, doubling_stages, modes_of, pha
 from ringfence.simulation.rare.tilts import require_tilts
 
 LEAST_REPLICATIONS = 1000
-_PILOT_SHARE = 0.1
+_PILOTS = 4
+_PILOT_SHARE = 0.05
 _PLAIN_SHARE = 0.05
 _FLOOR = 0.1
 _LEAST_TO_FOLLOW = 0.003  # the share of errors that makes a mode worth a companion
-_LEAST_EFFECTIVE = 30.0
+_LEAST_EFFECTIVE = 5.0
 _COURSES = 200  # plain replications that tell how a policy spends its pulls
 
 RunMixture: TypeAlias = Callable[[Mixture, int, int], Weighed]
@@ -72,18 +73,19 @@ class Estimate:
 def estimate(experiment: Experiment, replications: int, *, seed: int, run: RunMixture) -> Estimate:
     """Return the estimate from a run of so many replications, after its pilots."""
     require_rare(experiment, replications)
-    pilot = _pilot(replications)
-    mixture = opening(experiment, seed)
-    first = run(mixture, 0, pilot)
-    mixture = Mixture.of(experiment, mixture.stages, *_with_companions(mixture, first))
-    second = run(mixture, 1, pilot)
-    mixture = replace(mixture, shares=_shares(second.by_mode))
-    return Estimate(mixture, run(mixture, 2, replications))
+    opened = mixture = opening(experiment, seed)
+    for round_ in range(_PILOTS - 1):
+        seen = run(mixture, round_, _pilot(replications))
+        modes, shares = _with_companions(opened.modes, mixture, seen)
+        mixture = Mixture.of(experiment, mixture.stages, modes, shares)
+    last = run(mixture, _PILOTS - 1, _pilot(replications))
+    mixture = replace(mixture, shares=_shares(last.by_mode))
+    return Estimate(mixture, run(mixture, _PILOTS, replications))
 
 
 def with_pilots(replications: int) -> int:
     """Return how many replications a run of so many takes with its pilots, for a progress bar."""
-    return replications + 2 * _pilot(replications)
+    return replications + _PILOTS * _pilot(replications)
 
 
 def _pilot(replications: int) -> int:
@@ -124,7 +126,7 @@ def opening(experiment: Experiment, seed: int) -> Mixture:
 def run_chunk(mixture: Mixture, seed: int, round_: int, chunk: int, size: int) -> Weighed:
     """Run a chunk of a round; its streams are of its own."""
     experiment = mixture.experiment
-    name = repr((experiment.policy.name, experiment.batch, "importance", round_))
+    name = repr((experiment.policy.name, experiment.batch, experiment.growth, round_))
     streams = chunk_streams(seed, experiment.budget, chunk, schedule=crc32(name.encode()))
     return mixture.run_chunk(streams, size)
 
@@ -141,29 +143,31 @@ def _shares(contributions: Floats) -> Floats:
     return shares
 
 
-def _with_companions(mixture: Mixture, weighed: Weighed) -> tuple[list[Mode], Floats]:
-    """Return the modes, with one more for each that explains errors, and shares for all."""
-    modes = list(mixture.modes)
-    contributions = list(weighed.by_mode)
-    for place, mode in _companions(mixture, weighed):
+def _with_companions(
+    opening_modes: tuple[Mode, ...], mixture: Mixture, seen: Weighed
+) -> tuple[list[Mode], Floats]:
+    """Return the modes of the opening, one more for each that explains errors, and shares."""
+    modes = list(opening_modes)
+    contributions = list(seen.by_mode[: len(modes)])
+    for place, mode in _companions(mixture, seen):
         modes.append(mode)
-        contributions[place] /= 2.0
-        contributions.append(contributions[place])
+        contributions.append(seen.by_mode[place])
     return modes, _shares(np.array(contributions))
 
 
-def _companions(mixture: Mixture, weighed: Weighed) -> Iterator[tuple[int, Mode]]:
+def _companions(mixture: Mixture, seen: Weighed) -> Iterator[tuple[int, Mode]]:
     """Yield modes that drift as the errors of a mode did."""
-    if weighed.weight <= 0.0:
+    if seen.weight <= 0.0:
         return
-    effective = weighed.weight**2 / weighed.squares
+    effective = seen.weight**2 / seen.squares
     means = mixture.experiment.instance.means
     for place, mode in enumerate(mixture.modes):
-        share = weighed.by_mode[place] / weighed.weight
+        share = seen.by_mode[place] / seen.weight
         if share < _LEAST_TO_FOLLOW or share * effective < _LEAST_EFFECTIVE:
             continue
-        pulls, sums = weighed.pulls[place], weighed.sums[place]
-        seen = pulls > 0.01 * pulls.max()
+        pulls, sums = seen.pulls[place], seen.sums[place]
+        drawn = pulls > 0.01 * pulls.max()
         drift = np.zeros_like(sums)
-        drift[seen] = sums[seen] / pulls[seen][:, None] - np.broadcast_to(means, sums.shape)[seen]
+        own = np.broadcast_to(means, sums.shape)[drawn]
+        drift[drawn] = sums[drawn] / pulls[drawn][:, None] - own
         yield place, Mode(mode.what, drift, mode.energy)

@@ -24,8 +24,10 @@ from ringfence.core.oracle import Truth
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 
-_WINDOW = 12.0  # nats by which a mode may be dearer than the cheapest
-_MOST_MODES = 48
+_WINDOW = 12.0  # nats by which a mode may be dearer than the cheapest of the whole budget
+_EARLY_RIVALS = 2
+_FIXED = 1e12  # pulls of an arm that cannot be moved
+_DESERTIONS = (3.0, 8.0)  # nats at which the best arm may be deserted
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +89,18 @@ def doubling_stages(experiment: Experiment, mean_pulls: Floats) -> Stages:
 
 def modes_of(instance: Instance, stages: Stages) -> list[Mode]:
     """Return the modes worth drawing from, the undrifted law first."""
-    truth = instance.truth
-    found = [
-        mode
-        for stage in range(stages.count)
-        for mode in _modes_until(truth, instance.arms, stages, stage)
-    ]
-    found.sort(key=lambda mode: mode.energy)
-    if found:
-        most = found[0].energy + _WINDOW
-        found = [mode for mode in found if mode.energy <= most][:_MOST_MODES]
+    truth, last = instance.truth, stages.count - 1
+    by_stage = [_modes_until(truth, instance.arms, stages, stage) for stage in range(last + 1)]
+    found = [mode for modes in by_stage for mode in modes]
+    if stages.keeps[0] == len(truth.means):
+        found += _deserted(truth, instance.arms, stages)
+    # Early modes are cheap, but do not always lead to an error: those of the whole budget do.
+    most = min((mode.energy for mode in by_stage[last]), default=math.inf) + _WINDOW
     shape = (stages.count, *truth.means.shape)
-    return [Mode("by chance, without a drift", np.zeros(shape), 0.0), *found]
+    return [
+        Mode("by chance, without a drift", np.zeros(shape), 0.0),
+        *(mode for mode in found if mode.energy <= most),
+    ]
 
 
 def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: int) -> list[Mode]:
@@ -110,7 +112,8 @@ def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: in
     rivals = sorted(pairs, key=lambda arm: energy_of(pairs[arm], truth.covariances, pulls))
     keep = stages.keeps[stage]
     if is_last or keep == len(truth.means):
-        drifts |= {f"{names[arm]} looks better": pairs[arm] for arm in rivals}
+        shown = rivals if is_last else rivals[:_EARLY_RIVALS]
+        drifts |= {f"{names[arm]} looks better": pairs[arm] for arm in shown}
     if not is_last and 0 < keep <= len(rivals):
         # To drop the best arm, about as many as are kept must look better than it.
         drifts[f"{keep} arms look better"] = _joined(truth, [pairs[arm] for arm in rivals[:keep]])
@@ -122,6 +125,59 @@ def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: in
         if is_last or drift[cut].any()  # else it is the mode of the last stage again
         if (energy := energy_of(drift, truth.covariances, pulls)) > 0.0
     ]
+
+
+def _deserted(truth: Truth, names: tuple[str, ...], stages: Stages) -> list[Mode]:
+    """Return modes of a policy that may desert the best arm, because it looks bad early on.
+
+    It moves past the brink: by so much that few pulls are spent on it again. All the others may
+    then go to an arm that is infeasible, and seems to be less so.
+    """
+    best, toward = truth.theory.optimal, _half_feasible(truth)
+    what = f"{names[best]} looks bad early and is deserted"
+    modes = []
+    for alone in _retreats(truth):
+        for stage in range(stages.count - 1):
+            pulls = stages.until(stage)
+            brink = energy_of(alone, truth.covariances, pulls)
+            if pulls[best] >= stages.pulls[best] or brink <= 0.0:
+                continue
+            for energy in _DESERTIONS:
+                if energy > brink:
+                    drift = _spread(alone * math.sqrt(energy / brink), stages, stage)
+                    modes += [Mode(what, drift, energy), Mode(what, drift + toward, energy)]
+    return modes
+
+
+def _retreats(truth: Truth) -> list[Floats]:
+    """Return moves of the best arm alone: to each threshold, and to the nearest other arm."""
+    best = truth.theory.optimal
+    found = []
+    if truth.theory.feasible:
+        found = [failing_drift(truth, c) for c in range(len(truth.thresholds))]
+    pulls = np.full(len(truth.means), _FIXED)
+    pulls[best] = 1.0  # so that the others stay where they are
+    pairs = list(_pair_drifts(truth, pulls).values())
+    if pairs:
+        nearest = min(pairs, key=lambda drift: energy_of(drift, truth.covariances, pulls))
+        alone = np.zeros_like(nearest)
+        alone[best] = nearest[best]
+        found.append(alone)
+    return [drift for drift in found if drift is not None]
+
+
+def _half_feasible(truth: Truth) -> Floats:
+    """Return half of the move that makes the nearest infeasible arm feasible; or none."""
+    ones = np.ones(len(truth.means))
+    found = [
+        passing_drift(truth, arm)
+        for arm, theory in enumerate(truth.theory.arms)
+        if theory.margin > 0.0
+    ]
+    drifts = [drift for drift in found if drift is not None]
+    if not drifts:
+        return np.zeros_like(truth.means)
+    return 0.5 * min(drifts, key=lambda drift: energy_of(drift, truth.covariances, ones))
 
 
 def _own_drifts(truth: Truth, names: tuple[str, ...], *, is_last: bool) -> dict[str, Floats]:

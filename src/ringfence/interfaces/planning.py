@@ -1,0 +1,392 @@
+"""Composes the plan of a study before a pull is spent: budget, curve, reasons, alternatives.
+
+May touch every room.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Integers
+from ringfence.core.errors import InputError
+from ringfence.core.streams import verdict_stream
+from ringfence.interfaces.rare import Hands, by_importance
+from ringfence.interfaces.studies import Study
+from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy, Evidence, Policy
+from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.planning import (
+    Hard,
+    Point,
+    first_guess,
+    hardest,
+    least_budget,
+    require_possible,
+)
+from ringfence.simulation.rare.importance import LEAST_REPLICATIONS, require_rare
+from ringfence.simulation.rare.results import ModeShare
+from ringfence.simulation.results import SimulationResult
+from ringfence.simulation.variations import gaussian_instance, relaxed, without
+from ringfence.study.verdict import in_the_running
+
+GROWTH = 0.01  # the share of its pulls so far that an adaptive policy decides at once
+_FINAL_SEED = 7919  # added to the seed, so that the last look is independent of the search
+_MOST_PLAIN = 2_000_000
+_PLAIN_ERRORS = 400
+_LEAST_PLAIN_TARGET = 1e-3
+_APART = 0.06  # points of the curve, in relation to each other
+_CURVE = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.15)
+_TOO_MANY = 8  # times the budget of the plan: then a rival is not worth a number
+_MOST_DROPPED = 3
+_STEP = 1.004
+_TRUTHS = 40
+
+Advance = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many replications an estimate gets, of a phase policy and of an adaptive one.
+
+    And how near two budgets are that need not be told apart by them.
+    """
+
+    phases: int
+    adaptive: int
+    precision: float
+    adaptive_precision: float
+
+    def of(self, policy: Policy) -> int:
+        """Return those of a policy."""
+        return self.adaptive if isinstance(policy, AdaptivePolicy) else self.phases
+
+    def precision_of(self, policy: Policy) -> float:
+        """Return the precision of a policy's budget."""
+        is_adaptive = isinstance(policy, AdaptivePolicy)
+        return self.adaptive_precision if is_adaptive else self.precision
+
+
+SEARCH = Effort(20_000, 3000, 1.003, 1.01)
+FINAL = Effort(60_000, 16_000, 1.0, 1.0)
+ROUGH = Effort(4000, 1000, 1.02, 1.05)
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another way to go, and the budget that it needs; None if far more, or none suffices."""
+
+    what: str
+    budget: int | None
+    is_rough: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The least budget that reaches a target error, and what there is to know about it.
+
+    `point` is the estimate at that budget, independent of the search; `growth` the share of its
+    pulls that an adaptive policy was let decide at once.
+    """
+
+    instance: str
+    policy: str
+    target_error: float
+    point: Point
+    curve: tuple[Point, ...]
+    hardest: tuple[Hard, ...]
+    modes: tuple[ModeShare, ...]
+    upper_bounds: tuple[float | None, ...]
+    oracle_rate: float | None
+    growth: float | None
+    rivals: tuple[Alternative, ...] = ()
+    savings: tuple[Alternative, ...] = ()
+    seconds: float = 0.0
+    study: dict[str, Any] | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan under the keys that other programs rely on."""
+        low, high = self.point.interval
+        return {
+            "instance": self.instance,
+            "policy": self.policy,
+            "target_error": self.target_error,
+            "budget": self.point.budget,
+            "error_rate": self.point.error_rate,
+            "ci_low": low,
+            "ci_high": high,
+            "hardest": [vars(one) for one in self.hardest],
+            "modes": [vars(one) for one in self.modes],
+            "curve": [
+                {
+                    "budget": point.budget,
+                    "error_rate": point.error_rate,
+                    "std_error": point.std_error,
+                    "upper_bound": bound,
+                }
+                for point, bound in zip(self.curve, self.upper_bounds, strict=True)
+            ],
+            "rivals": [
+                {"policy": one.what, "budget": one.budget, "rough": one.is_rough}
+                for one in self.rivals
+            ],
+            "savings": [
+                {"what": one.what, "budget": one.budget, "rough": one.is_rough}
+                for one in self.savings
+            ],
+            "oracle_rate": self.oracle_rate,
+            "growth": self.growth,
+            "study": self.study,
+            "notes": list(self.notes),
+            "warnings": list(self.point.warnings),
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """Plans for one instance and target; `advance` hears what is being done."""
+
+    instance: Instance
+    target: float
+    hands: Hands
+    advance: Advance
+
+    def plan(self, policy: Policy, *, brief: bool) -> Plan:
+        """Return the plan for a policy; a brief one has no alternatives."""
+        started = time.perf_counter()
+        require_possible(self.instance, self.target)
+        self.advance("searching")
+        points = self.search(self.instance, policy, SEARCH)
+        self.advance("making sure")
+        point, modes = self.made_sure(policy, points[-1].budget)
+        curve = self.curve(policy, point, points)
+        found = Plan(
+            instance=self.instance.name,
+            policy=policy.name,
+            target_error=self.target,
+            point=point,
+            curve=curve,
+            hardest=tuple(hardest(self.instance)),
+            modes=modes,
+            upper_bounds=tuple(self.instance.upper_bound(one.budget) for one in curve),
+            oracle_rate=None if self.instance.oracle is None else self.instance.oracle.rate,
+            growth=GROWTH if isinstance(policy, AdaptivePolicy) else None,
+        )
+        if not brief:
+            found = replace(
+                found,
+                rivals=tuple(self.rivals(policy, point)),
+                savings=tuple(self.savings(policy, point)),
+            )
+        return replace(found, seconds=time.perf_counter() - started)
+
+    def search(
+        self, instance: Instance, policy: Policy, effort: Effort, *, start: int | None = None,
+        most: float = math.inf,
+    ) -> list[Point]:  # fmt: skip
+        """Return the points of a search; beyond `most` pulls it is given up."""
+
+        def rate_at(budget: int) -> Point:
+            if budget > most:
+                raise InputError(f"{policy.name} needs more than {most:,.0f} pulls.")
+            return self.look(instance, policy, budget, effort)[0]
+
+        least = _least(instance, policy)
+        guess = first_guess(instance, policy, self.target) if start is None else start
+        return least_budget(
+            rate_at, self.target, start=max(least, guess), least=least,
+            precision=effort.precision_of(policy),
+        )  # fmt: skip
+
+    def look(
+        self, instance: Instance, policy: Policy, budget: int, effort: Effort, *, more_seed: int = 0
+    ) -> tuple[Point, tuple[ModeShare, ...]]:
+        """Estimate the error at a budget."""
+        experiment = _experiment(instance, policy, budget)
+        hands = replace(self.hands, seed=self.hands.seed + more_seed)
+        if _is_rare(experiment):
+            found = by_importance(experiment, effort.of(policy), hands, cross_check=False)
+            point = Point(budget, found.error_rate, found.std_error, found.interval, found.warnings)
+            return point, found.modes
+        counts = hands.count(experiment, self.plain_replications())
+        plain = SimulationResult.of(experiment, counts, seed=hands.seed, engine="cpu", seconds=0.0)
+        error = max(plain.std_error, 1.0 / plain.replications)
+        return Point(budget, plain.error_rate, error, plain.interval), ()
+
+    def plain_replications(self) -> int:
+        """Return how many plain replications tell whether the target is met."""
+        if self.target < _LEAST_PLAIN_TARGET:
+            raise InputError(
+                f"target_error = {self.target:g} is too small for {self.instance.name!r}: its "
+                f"noise cannot be tilted, so errors must be counted. Use {_LEAST_PLAIN_TARGET:g} "
+                "or more, or describe the arms by a family of noise."
+            )
+        return min(_MOST_PLAIN, math.ceil(_PLAIN_ERRORS / self.target))
+
+    def made_sure(self, policy: Policy, budget: int) -> tuple[Point, tuple[ModeShare, ...]]:
+        """Return an estimate that is independent of the search, at a budget that it allows."""
+        while True:
+            point, modes = self.look(self.instance, policy, budget, FINAL, more_seed=_FINAL_SEED)
+            if point.error_rate <= self.target:
+                return point, modes
+            budget = max(budget + 1, math.ceil(_STEP * budget))
+
+    def curve(self, policy: Policy, point: Point, seen: list[Point]) -> tuple[Point, ...]:
+        """Return the error over budgets: what the search saw, and some more."""
+        self.advance("drawing the curve")
+        least = _least(self.instance, policy)
+        known = {point.budget: point}
+        wanted = [round(share * point.budget) for share in _CURVE]
+        by_budget = {one.budget: one for one in seen}
+        for budget in [*by_budget, *wanted]:
+            if budget >= least and all(abs(budget / other - 1.0) > _APART for other in known):
+                found = by_budget.get(budget)
+                if found is None:
+                    found = self.look(self.instance, policy, budget, ROUGH)[0]
+                known[budget] = found
+        return tuple(known[budget] for budget in sorted(known))
+
+    def rivals(self, policy: Policy, point: Point) -> list[Alternative]:
+        """Return what other policies need for the same target."""
+        found = [Alternative(policy.name, point.budget, is_rough=False)]
+        for other in QUICK_POLICIES:
+            if other.name != policy.name:
+                self.advance(f"beside {other.name}")
+                found.append(Alternative(other.name, self.rough(self.instance, other, point)))
+        return sorted(found, key=lambda one: (one.budget is None, one.budget))
+
+    def savings(self, policy: Policy, point: Point) -> list[Alternative]:
+        """Return what looser limits, or fewer arms, would need."""
+        changed = dict(
+            relaxed(self.instance, place) for place in range(len(self.instance.problem.constraints))
+        )
+        theory = self.instance.hardness
+        others = [arm for arm in range(len(theory.arms)) if arm not in theory.optimal_arms]
+        others.sort(key=lambda arm: theory.arms[arm].rank)
+        for arm in others[:_MOST_DROPPED] if len(others) > 1 else ():
+            fewer = without(self.instance, arm)
+            if fewer is not None:
+                changed[f"without {self.instance.arms[arm]}"] = fewer
+        found = []
+        for what, instance in changed.items():
+            self.advance(what)
+            found.append(Alternative(what, self.rough(instance, policy, point)))
+        return found
+
+    def rough(self, instance: Instance, policy: Policy, point: Point) -> int | None:
+        """Return about what a variation needs, or None if that is far more, or too much."""
+        try:
+            require_possible(instance, self.target)
+            most = _TOO_MANY * point.budget
+            seen = self.search(instance, policy, ROUGH, start=point.budget, most=most)
+        except InputError:
+            return None
+        return seen[-1].budget
+
+
+def _experiment(instance: Instance, policy: Policy, budget: int) -> Experiment:
+    growth = GROWTH if isinstance(policy, AdaptivePolicy) else 0.0
+    return Experiment(instance, policy, budget, growth=growth)
+
+
+def _is_rare(experiment: Experiment) -> bool:
+    try:
+        require_rare(experiment, LEAST_REPLICATIONS)
+    except InputError:
+        return False
+    return True
+
+
+def _least(instance: Instance, policy: Policy) -> int:
+    """Return the least budget that the policy takes here."""
+    budget = policy.minimum_budget(len(instance.arms))
+    while True:
+        try:
+            _experiment(instance, policy, budget)
+        except InputError:
+            budget += 1
+        else:
+            return budget
+
+
+def plan_instance(
+    instance: Instance, policy: Policy, target: float, hands: Hands, advance: Advance | None = None,
+    *, brief: bool = False,
+) -> Plan:  # fmt: skip
+    """Return the plan for an instance."""
+    say = advance if advance is not None else _silent
+    return Planner(instance, target, hands, say).plan(policy, brief=brief)
+
+
+def plan_from_study(
+    study: Study, target: float, hands: Hands, advance: Advance | None = None, *,
+    policy: Policy | None = None, brief: bool = False,
+) -> Plan:  # fmt: skip
+    """Return the plan for an instance like what a study has seen so far.
+
+    Its estimates are taken for the truth. `study` says how many more pulls that is, and how the
+    budget varies over what else the truth may be.
+    """
+    chosen = study.desk.plan.policy if policy is None else policy
+    view = study.view()
+    instance, evidence, kept = seen_instance(study)
+    found = plan_instance(instance, chosen, target, hands, advance, brief=brief)
+    low, high = _budget_range(instance, found.point.budget, evidence.counts[kept], hands.seed)
+    facts = {
+        "name": study.name,
+        "pulls_used": view.used,
+        "more_pulls": max(0, found.point.budget - view.used),
+        "budget_low": low,
+        "budget_high": high,
+    }
+    note = (
+        "the study's estimates are taken for the truth; with a truth that its pulls allow as well, "
+        "8 times in 10 the budget lies between budget_low and budget_high"
+    )
+    return replace(found, study=facts, notes=(note,))
+
+
+def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
+    """Return the instance that a study's estimates describe, of arms with pulls enough."""
+    plan, view = study.desk.plan, study.view()
+    kept = [int(arm) for arm in np.flatnonzero(view.book.is_seen & in_the_running(view))]
+    if not kept:
+        raise InputError(
+            f"study {study.name!r} has too few observations to plan from. Run it for a while first."
+        )
+    evidence = view.book.evidence(view.book.is_seen, plan.priority)
+    names = [plan.definition.arm_names[arm] for arm in kept]
+    instance = gaussian_instance(
+        study.name, plan.problem.judged, names, evidence.estimates[kept], evidence.covariances[kept]
+    )
+    return instance, evidence, kept
+
+
+def _budget_range(instance: Instance, budget: int, counts: Integers, seed: int) -> tuple[int, int]:
+    """Return between which budgets the plan lies for 8 in 10 truths, by the oracle's rates."""
+    law = instance.law
+    rng = verdict_stream(seed)
+    here = instance.oracle
+    if here is None or here.rate <= 0.0:
+        return budget, MOST_PULLS
+    budgets = []
+    for _ in range(_TRUTHS):
+        spread = law.true_covariances / counts[:, None, None]
+        means = [rng.multivariate_normal(m, c) for m, c in zip(law.means, spread, strict=True)]
+        other = gaussian_instance(
+            instance.name, instance.problem, instance.arms, np.array(means), law.true_covariances
+        ).oracle
+        rate = 0.0 if other is None else other.rate
+        budgets.append(min(float(MOST_PULLS), budget * here.rate / max(rate, 1e-300)))
+    low, high = np.quantile(budgets, [0.1, 0.9])
+    return int(low), int(high)
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""

@@ -1,0 +1,165 @@
+"""The least budget that reaches a target error, and what makes an instance hard.
+
+The logarithm of the error is nearly a straight line in the budget, so a few estimates along it
+suffice. May touch core, policies and simulation.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ringfence.core.errors import InputError
+from ringfence.policies.policy import MOST_PULLS, Policy
+from ringfence.simulation.instance import Instance
+
+_MOST_STEPS = 40
+_LONGEST_LEAP = 4.0
+_CAUTION = 2.0  # standard errors by which the estimate must lie below the target
+
+
+@dataclass(frozen=True)
+class Point:
+    """How likely an error is at a budget."""
+
+    budget: int
+    error_rate: float
+    std_error: float
+    interval: tuple[float, float]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> float:
+        """The logarithm, of half a standard error where no error was seen."""
+        return math.log(max(self.error_rate, 0.5 * self.std_error, 1e-300))
+
+    @property
+    def relative(self) -> float:
+        """The standard error of the logarithm."""
+        return self.std_error / self.error_rate if self.error_rate > 0.0 else 1.0
+
+    def is_below(self, target: float) -> bool:
+        """Tell whether the error surely is at most the target."""
+        return self.log + _CAUTION * self.relative <= math.log(target)
+
+
+RateAt = Callable[[int], Point]
+
+
+def least_budget(
+    rate_at: RateAt, target: float, *, start: int, least: int, precision: float = 1.003
+) -> list[Point]:
+    """Return every point that was looked at on the way; the last is the least that is enough.
+
+    `start` is a guess, `least` what the policy needs to begin with; budgets whose ratio is less
+    than `precision` are one.
+    """
+    seen: dict[int, Point] = {}
+
+    def look(budget: int) -> Point:
+        if budget not in seen:
+            seen[budget] = rate_at(budget)
+        return seen[budget]
+
+    low: Point | None = None  # too few
+    high: Point | None = None  # enough
+    budget = max(least, start)
+    for _ in range(_MOST_STEPS):
+        point = look(budget)
+        if point.is_below(target):
+            high = point if high is None or point.budget < high.budget else high
+        else:
+            low = point if low is None or point.budget > low.budget else low
+        if low is not None and high is not None and low.budget >= high.budget:
+            low = None  # noise: what was too few is not, or the schedule jumps
+        budget = _next_budget(low, high, target, least, precision)
+        if budget > MOST_PULLS:
+            raise InputError(
+                f"target_error = {target:g} is out of reach: even {MOST_PULLS:,} pulls are not "
+                "enough. Raise the target, or relax the problem."
+            )
+        if high is not None and budget >= high.budget:
+            break
+    if high is None:
+        raise InputError(
+            f"target_error = {target:g} was not reached within {budget:,} pulls: the error does "
+            "not fall steadily. Raise the target."
+        )
+    return sorted(seen.values(), key=lambda one: (one is high, one.budget))
+
+
+def _next_budget(
+    low: Point | None, high: Point | None, target: float, least: int, precision: float
+) -> int:
+    """Return where to look next; one that is not less than `high` ends the search."""
+    wanted = math.log(target)
+    if high is None:
+        if low is None:
+            return least
+        leap = wanted / low.log if low.log < 0.0 else _LONGEST_LEAP
+        return math.ceil(low.budget * min(_LONGEST_LEAP, max(1.02, 1.05 * leap)))
+    if low is None:
+        if high.budget <= least:
+            return high.budget
+        shrink = (wanted - _CAUTION * high.relative) / high.log
+        return max(least, math.floor(high.budget * min(0.98, max(1.0 / _LONGEST_LEAP, shrink))))
+    if high.budget <= max(low.budget + 1, precision * low.budget):
+        return high.budget
+    top = high.log + _CAUTION * high.relative
+    bottom = low.log + _CAUTION * low.relative
+    share = (wanted - bottom) / (top - bottom) if top < bottom else 0.5
+    share = min(0.9, max(0.1, share + 0.02))
+    return min(high.budget - 1, round(low.budget + share * (high.budget - low.budget)))
+
+
+@dataclass(frozen=True)
+class Hard:
+    """A reason why an instance is hard, with its share of H1."""
+
+    what: str
+    share: float
+
+
+def hardest(instance: Instance) -> list[Hard]:
+    """Return what makes an instance hard: who must be told apart from what, by share of H1."""
+    theory, names = instance.hardness, instance.arms
+    best = names[theory.optimal]
+    slack = abs(theory.arms[theory.optimal].margin)
+    shares: dict[str, float] = {}
+    for name, arm in zip(names, theory.arms, strict=True):
+        if arm.Delta is None or arm.delta is None:
+            continue
+        if arm.delta > slack * (1.0 + 1e-9):
+            what = f"{best} against the threshold"
+        elif arm.margin > 0.0 and arm.delta <= arm.margin and theory.feasible:
+            what = f"{name} against the threshold"
+        else:
+            what = f"{name} against {best}"
+        shares[what] = shares.get(what, 0.0) + arm.Delta**-2 / theory.h1
+    ranked = sorted(shares.items(), key=lambda one: -one[1])
+    return [Hard(what, share) for what, share in ranked]
+
+
+def require_possible(instance: Instance, target: float) -> None:
+    """Refuse a target that is none, and an instance that no budget can settle."""
+    if not 0.0 < target < 1.0:
+        raise InputError(f"target_error = {target!r} must lie between 0 and 1. Use 0.01, or 1e-9.")
+    if target < 1e-250:
+        raise InputError(f"target_error = {target:g} is too small for numbers. Use 1e-200.")
+    for name, arm in zip(instance.arms, instance.hardness.arms, strict=True):
+        is_best = arm.kind == "optimal"
+        if (is_best and arm.margin == 0.0) or (not is_best and arm.Delta == 0.0):
+            raise InputError(
+                f"instance {instance.name!r}: no budget tells arm {name!r} from what it must be "
+                "told from (it lies on a threshold, or ties with the best). Move the threshold, or "
+                "drop the arm."
+            )
+
+
+def first_guess(instance: Instance, policy: Policy, target: float) -> int:
+    """Return a budget in the right region, from the rate that an oracle would have."""
+    known = instance.oracle
+    rate = (
+        known.rate if known is not None and known.rate > 0.0 else instance.hardness.conjectured_rate
+    )
+    need = max(-math.log(target) - 1.0, 0.5)
+    return min(MOST_PULLS, max(policy.minimum_budget(len(instance.arms)), math.ceil(need / rate)))

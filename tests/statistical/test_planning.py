@@ -1,0 +1,264 @@
+"""Plans: the budget that they return reaches the target, and a clearly smaller one does not."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+import ringfence as rf
+from ringfence.core.errors import InputError
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.planning import Point, hardest, least_budget
+from ringfence.simulation.variations import relaxed, without
+from tests.e2e.command_line import ringfence
+
+# --------------------------------------------------------------------------------- the search
+
+
+def line(rate: float, *, noise: float = 0.0) -> Any:
+    """Return an error that falls as exp(-rate T), estimated with some relative noise."""
+    looked: list[int] = []
+
+    def rate_at(budget: int) -> Point:
+        looked.append(budget)
+        error = math.exp(-rate * budget)
+        return Point(budget, error, noise * error, (error, error))
+
+    rate_at.looked = looked  # type: ignore[attr-defined]
+    return rate_at
+
+
+@pytest.mark.parametrize("start", [1, 10, 900, 100_000])
+@pytest.mark.parametrize("target", [0.5, 0.01, 1e-9])
+def test_the_search_finds_the_least_budget_from_anywhere(start: int, target: float) -> None:
+    rate_at = line(0.002)
+    found = least_budget(rate_at, target, start=start, least=5)
+    exact = math.log(1.0 / target) / 0.002
+    assert exact <= found[-1].budget <= 1.004 * exact + 1
+    assert len(rate_at.looked) <= 20
+    assert len(set(rate_at.looked)) == len(found)
+
+
+def test_the_search_stops_at_the_least_budget_of_the_policy() -> None:
+    assert least_budget(line(0.5), 0.1, start=50, least=40)[-1].budget == 40
+
+
+def test_an_error_that_does_not_fall_is_out_of_reach() -> None:
+    with pytest.raises(InputError, match="out of reach"):
+        least_budget(line(1e-16), 0.01, start=50, least=5)
+
+
+# --------------------------------------------------------------------------------- the budget
+
+
+def exact_first_instance(budget: int) -> float:
+    """The error of constrained-sr on the first instance: its best arm's feasibility."""
+    first = math.ceil((budget - 3) / (4.0 / 3.0) / 3.0)
+    last = math.ceil((budget - 3) / (4.0 / 3.0) / 2.0)
+    assert first < last
+    return float(stats.norm.sf(0.05 * math.sqrt(last)))
+
+
+@pytest.mark.parametrize("target", [1e-4, 1e-9])
+def test_the_plan_for_the_first_instance_is_the_closed_form(target: float) -> None:
+    found = rf.plan("paper-1", target_error=target, brief=True)
+    budget = found.point.budget
+    assert exact_first_instance(budget) <= 1.01 * target
+    assert exact_first_instance(round(0.985 * budget)) > target
+    low, high = found.point.interval
+    assert low <= found.point.error_rate <= high
+    assert found.point.error_rate <= target
+    assert found.point.warnings == ()
+
+
+@pytest.mark.parametrize("instance", ["paper-2", "paper-3", "paper-4"])
+def test_counted_errors_agree_with_the_plan(instance: str) -> None:
+    found = rf.plan(instance, target_error=0.01, brief=True)
+    checked = rf.simulate(instance, budget=found.point.budget, replications=400_000, seed=77)
+    assert checked.error_rate <= 0.01 + 3.0 * checked.std_error
+    fewer = rf.simulate(
+        instance, budget=round(0.95 * found.point.budget), replications=400_000, seed=78
+    )
+    assert fewer.error_rate > 0.01
+
+
+def test_an_adaptive_policy_is_planned_in_growing_batches() -> None:
+    found = rf.plan("paper-4", "top-two", target_error=0.01, brief=True)
+    assert found.growth == 0.01
+    batch = max(1, found.point.budget // 200)
+    checked = rf.simulate(
+        "paper-4", "top-two", budget=found.point.budget, replications=20_000, seed=77, batch=batch
+    )
+    assert checked.error_rate <= 0.01 + 4.0 * checked.std_error
+    assert checked.error_rate >= 0.007
+
+
+def test_errors_that_can_only_be_counted_are_planned_too() -> None:
+    rows = {"arm": ["a", "b"] * 40, "x": [1.0, 2.0] * 40, "y": [0.1, 0.2, 0.9, 1.0] * 20}
+    import pandas as pd
+
+    table = Instance.from_frame(
+        pd.DataFrame(rows), arm="arm", objective="minimize mean(x)", constraints=["mean(y) <= 0.8"]
+    )
+    found = rf.plan(table, target_error=0.02, brief=True)
+    checked = rf.simulate(table, budget=found.point.budget, replications=100_000, seed=5)
+    assert checked.error_rate <= 0.02 + 3.0 * checked.std_error
+    with pytest.raises(InputError, match=r"too small for 'table'.*family"):
+        rf.plan(table, target_error=1e-6)
+
+
+# ------------------------------------------------------------------------------ what it explains
+
+
+def test_shares_of_the_difficulty_add_up() -> None:
+    for name in ("paper-1", "paper-2", "paper-3", "paper-4"):
+        shares = hardest(Instance.load(name))
+        assert sum(one.share for one in shares) == pytest.approx(1.0)
+        assert shares == sorted(shares, key=lambda one: -one.share)
+    assert hardest(Instance.load("paper-2"))[0].what == "one against the threshold"
+    words = {one.what for one in hardest(Instance.load("paper-3"))}
+    assert words == {"one against the threshold", "two against one"}
+
+
+def test_a_variation_changes_one_thing() -> None:
+    instance = Instance.load("paper-3")
+    what, looser = relaxed(instance, 0)
+    assert what == "mean(risk) <= 0.5 relaxed to mean(risk) <= 0.525"
+    assert (looser.means == instance.means).all()
+    assert looser.judged.thresholds[0] == 0.525
+    fewer = without(instance, 1)
+    assert fewer is not None
+    assert fewer.arms == ("one", "three", "four")
+    assert (fewer.means == instance.means[[0, 2, 3]]).all()
+
+
+def test_a_plan_names_the_policy_that_needs_least_and_what_would_help() -> None:
+    found = rf.plan("paper-4", target_error=0.02)
+    rivals = {one.what: one.budget for one in found.rivals}
+    top_two, uniform = rivals["top-two"], rivals["uniform"]
+    assert top_two is not None
+    assert uniform is not None
+    assert top_two < found.point.budget < uniform
+    assert rivals["constrained-sr"] == found.point.budget
+    savings = {one.what: one.budget for one in found.savings}
+    four = savings["without four"]
+    assert four is not None
+    assert four < 0.9 * found.point.budget
+    document = found.to_dict()
+    keys = {"budget", "error_rate", "ci_low", "ci_high", "hardest", "curve", "rivals", "savings"}
+    assert keys <= set(document)
+    budgets = [point["budget"] for point in document["curve"]]
+    assert budgets == sorted(budgets)
+    assert found.point.budget in budgets
+
+
+# ------------------------------------------------------------------------------ from a study
+
+
+def half_way(policy: str = "constrained-sr") -> rf.Study:
+    study = rf.Study.create(
+        "half way", arms=["good", "dear", "risky"], objective="minimize mean(loss)",
+        constraints="mean(risk) <= 0.5", budget=600, policy=policy, seed=1, storage="memory://",
+    )  # fmt: skip
+    means = {"good": (0.5, 0.35), "dear": (0.8, 0.3), "risky": (0.4, 0.7)}
+
+    def evaluate(arm: str, seed: int) -> dict[str, float]:
+        loss, risk = stats.norm.rvs(means[arm], 0.5, random_state=seed)
+        return {"loss": loss, "risk": risk}
+
+    study.optimize(evaluate, most=300)
+    return study
+
+
+def test_a_plan_from_a_study_takes_its_estimates_for_the_truth() -> None:
+    study = half_way()
+    found = rf.plan(study, target_error=0.01, brief=True)
+    assert found.policy == "constrained-sr"
+    facts = found.study
+    assert facts is not None
+    assert facts["pulls_used"] == 300
+    assert facts["more_pulls"] == max(0, found.point.budget - 300)
+    assert facts["budget_low"] <= found.point.budget <= facts["budget_high"]
+    # The truth itself needs a budget of the same size.
+    truth = {
+        "objective": "minimize mean(loss)",
+        "constraints": ["mean(risk) <= 0.5"],
+        "metrics": ["loss", "risk"],
+        "noise": {"family": "gaussian", "covariance": [[0.25, 0.0], [0.0, 0.25]]},
+        "arms": {
+            "good": {"mean": [0.5, 0.35]},
+            "dear": {"mean": [0.8, 0.3]},
+            "risky": {"mean": [0.4, 0.7]},
+        },
+    }
+    known = rf.plan(truth, target_error=0.01, brief=True)
+    assert 0.2 < found.point.budget / known.point.budget < 5.0
+
+
+def test_a_study_without_observations_cannot_be_planned_from() -> None:
+    study = rf.Study.create(
+        "empty", arms=["a", "b"], objective="minimize mean(x)", constraints="mean(y) <= 1",
+        budget=100, storage="memory://",
+    )  # fmt: skip
+    with pytest.raises(InputError, match="too few observations"):
+        rf.plan(study, target_error=0.01)
+
+
+# ----------------------------------------------------------------------------- the command
+
+
+def test_the_command_plans_and_draws(tmp_path: Path) -> None:
+    picture = tmp_path / "plan.svg"
+    done = ringfence(
+        "plan", "paper-1", "--target-error", "0.01", "--brief", "--figure", picture, "--json"
+    )
+    assert (done.code, done.err) == (0, "")
+    found = done.document
+    assert found["policy"] == "constrained-sr"
+    assert found["ci_low"] <= found["error_rate"] <= found["ci_high"]
+    assert found["hardest"][0] == {"what": "one against the threshold", "share": 1.0}
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    shown = ringfence("plan", "paper-1", "--target-error", "0.01", "--brief")
+    assert f"{found['budget']:,} pulls" in shown.out
+    assert "100% of the difficulty is one against the threshold" in shown.out
+
+
+ON_THE_THRESHOLD = """\
+objective = "minimize mean(loss)"
+constraints = ["mean(risk) <= 1.0"]
+metrics = ["loss", "risk"]
+[noise]
+family = "gaussian"
+covariance = [[1.0, 0.0], [0.0, 1.0]]
+[arms]
+one = { mean = [1.0, 1.0] }
+two = { mean = [2.0, 0.5] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["paper-1", "--target-error", "0"], ["target_error = 0.0", "between 0 and 1"]),
+        (["paper-1", "--target-error", "1e-280"], ["target_error = 1e-280", "Use 1e-200"]),
+        (["on.toml", "--target-error", "0.01"], ["arm 'one'", "threshold", "drop the arm"]),
+        (["--target-error", "0.01"], ["either an INSTANCE or --from-study"]),
+        (["paper-1", "--from-study", "x", "--target-error", "0.01"], ["either an INSTANCE or"]),
+        (["paper-1", "--policy", "best", "--target-error", "0.01"], ["policy = 'best'"]),
+        (
+            ["paper-3", "--policy", "successive-rejects", "--target-error", "0.01", "--brief"],
+            ["target_error = 0.01 is out of reach", "Raise the target"],
+        ),
+    ],
+)
+def test_what_cannot_be_planned_is_refused_with_a_remedy(
+    tmp_path: Path, words: list[str], said: list[str]
+) -> None:
+    (tmp_path / "on.toml").write_text(ON_THE_THRESHOLD, encoding="utf-8")
+    given = [str(tmp_path / word) if word.endswith(".toml") else word for word in words]
+    done = ringfence("plan", *given)
+    assert (done.code, done.out) == (2, "")
+    for one in said:
+        assert one in done.err
