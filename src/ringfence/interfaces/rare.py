@@ -104,11 +104,12 @@ def by_splitting(experiment: Experiment, hands: Hands) -> RareResult:
 
 def _outside_checks(found: Estimate, replications: int, hands: Hands) -> list[Check]:
     experiment = found.mixture.experiment
-    checks = []
+    checks: list[Check] = []
     if found.weighed.error_rate < guards.RARE_RATE:
         overlap = _overlap(found, replications, hands)
         if overlap is not None:
-            checks += [guards.overlap_check(overlap), guards.slope_check(found, overlap)]
+            looked = [guards.overlap_check(overlap), guards.slope_check(found, overlap)]
+            checks += [check for check in looked if check is not None]
     else:
         checks.append(guards.overlap_check(_plainly(experiment, found, hands)))
     if can_split(experiment):

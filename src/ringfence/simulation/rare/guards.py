@@ -16,6 +16,7 @@ _LARGEST_SHARE = 0.01
 _LEAST_EFFECTIVE = 100.0
 _SURELY = 4.0  # standard errors
 _SLOPE_SLACK = 0.35
+_NEARLY_ALL = 0.8
 _SPLIT_SLACK = math.log(1.5)
 OVERLAP_RATE = 0.02
 RARE_RATE = 2e-3
@@ -99,10 +100,15 @@ def overlap_check(overlap: Overlap) -> Check:
     )
 
 
-def slope_check(estimate: Estimate, overlap: Overlap) -> Check:
-    """Look at how much rarer errors are than at the smaller budget, beside what theory says."""
+def slope_check(estimate: Estimate, overlap: Overlap) -> Check | None:
+    """Look at how much rarer errors are than at the smaller budget, beside what theory says.
+
+    None where no single mode with an exact cost explains the errors of both.
+    """
     seen = math.log(overlap.estimate.weighed.error_rate / estimate.weighed.error_rate)
     here, there = _energy(estimate), _energy(overlap.estimate)
+    if here is None or there is None:
+        return None
     told = here - there + 0.5 * math.log(here / there)
     return Check(
         "slope",
@@ -131,8 +137,11 @@ def overlap_budget(estimate: Estimate) -> int:
     return int(budget * math.log(OVERLAP_RATE) / math.log(rate))
 
 
-def _energy(estimate: Estimate) -> float:
-    """Return the energy of the mode that explains most errors, the undrifted law aside."""
-    contributions = estimate.contributions
-    place = 1 + int(contributions[1:].argmax())
-    return estimate.mixture.modes[place].energy
+def _energy(estimate: Estimate) -> float | None:
+    """Return the exact cost of the mode that explains nearly all errors, if there is one."""
+    shares: dict[str, float] = {}
+    for mode, share in zip(estimate.mixture.modes, estimate.contributions, strict=True):
+        shares[mode.what] = shares.get(mode.what, 0.0) + float(share)
+    leading = max(shares, key=lambda what: shares[what])
+    mode = next(mode for mode in estimate.mixture.modes if mode.what == leading)
+    return mode.energy if mode.is_exact and shares[leading] >= _NEARLY_ALL else None

@@ -170,4 +170,4 @@ def _companions(mixture: Mixture, seen: Weighed) -> Iterator[tuple[int, Mode]]:
         drift = np.zeros_like(sums)
         own = np.broadcast_to(means, sums.shape)[drawn]
         drift[drawn] = sums[drawn] / pulls[drawn][:, None] - own
-        yield place, Mode(mode.what, drift, mode.energy)
+        yield place, replace(mode, drift=drift)

@@ -8,7 +8,7 @@ and simulation.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,12 +20,14 @@ from ringfence.core.drifts import (
     nearing_drift,
     passing_drift,
 )
+from ringfence.core.gaps import margin
 from ringfence.core.oracle import Truth
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 
 _WINDOW = 12.0  # nats by which a mode may be dearer than the cheapest of the whole budget
 _EARLY_RIVALS = 2
+_RETREATS = np.concatenate([np.linspace(0.0, 2.0, 21), np.geomspace(2.2, 30.0, 12)])
 _FIXED = 1e12  # pulls of an arm that cannot be moved
 _DESERTIONS = (3.0, 8.0)  # nats at which the best arm may be deserted
 
@@ -34,12 +36,14 @@ _DESERTIONS = (3.0, 8.0)  # nats at which the best arm may be deserted
 class Mode:
     """A way to err, in words, with its drift [stage, arm, attribute].
 
-    `energy` is what it costs to bring the answer to the brink.
+    `energy` is what it costs to bring the answer to the brink; it is exact where the drift is of
+    all pulls and leads to an error for sure.
     """
 
     what: str
     drift: Floats
     energy: float
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,23 +109,22 @@ def modes_of(instance: Instance, stages: Stages) -> list[Mode]:
 
 def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: int) -> list[Mode]:
     """Return the modes that drift pulls up to the end of a stage."""
-    pulls = stages.until(stage)
+    pulls, keep = stages.until(stage), stages.keeps[stage]
     is_last = stage == stages.count - 1
     drifts = _own_drifts(truth, names, is_last=is_last)
     pairs = _pair_drifts(truth, pulls)
     rivals = sorted(pairs, key=lambda arm: energy_of(pairs[arm], truth.covariances, pulls))
-    keep = stages.keeps[stage]
     if is_last or keep == len(truth.means):
         shown = rivals if is_last else rivals[:_EARLY_RIVALS]
-        drifts |= {f"{names[arm]} looks better": pairs[arm] for arm in shown}
+        drifts += [(f"{names[arm]} looks better", pairs[arm]) for arm in shown]
     if not is_last and 0 < keep <= len(rivals):
         # To drop the best arm, about as many as are kept must look better than it.
-        drifts[f"{keep} arms look better"] = _joined(truth, [pairs[arm] for arm in rivals[:keep]])
+        drifts += [(f"{keep} arms look better", drift) for drift in _joined(truth, pulls, keep)]
     when = "" if is_last else f" in its first {int(pulls.max())} pulls"
     cut = pulls < stages.pulls
     return [
-        Mode(what + when, _spread(drift, stages, stage), energy)
-        for what, drift in drifts.items()
+        Mode(what + when, _spread(drift, stages, stage), energy, is_last)
+        for what, drift in drifts
         if is_last or drift[cut].any()  # else it is the mode of the last stage again
         if (energy := energy_of(drift, truth.covariances, pulls)) > 0.0
     ]
@@ -151,19 +154,23 @@ def _deserted(truth: Truth, names: tuple[str, ...], stages: Stages) -> list[Mode
 
 def _retreats(truth: Truth) -> list[Floats]:
     """Return moves of the best arm alone: to each threshold, and to the nearest other arm."""
-    best = truth.theory.optimal
-    found = []
+    found = [_retreat(truth)]
     if truth.theory.feasible:
-        found = [failing_drift(truth, c) for c in range(len(truth.thresholds))]
-    pulls = np.full(len(truth.means), _FIXED)
-    pulls[best] = 1.0  # so that the others stay where they are
-    pairs = list(_pair_drifts(truth, pulls).values())
-    if pairs:
-        nearest = min(pairs, key=lambda drift: energy_of(drift, truth.covariances, pulls))
-        alone = np.zeros_like(nearest)
-        alone[best] = nearest[best]
-        found.append(alone)
+        found += [failing_drift(truth, c) for c in range(len(truth.thresholds))]
     return [drift for drift in found if drift is not None]
+
+
+def _retreat(truth: Truth) -> Floats | None:
+    """Return the move of the best arm alone to where the nearest other arm is."""
+    pulls = np.full(len(truth.means), _FIXED)
+    pulls[truth.theory.optimal] = 1.0
+    pairs = list(_pair_drifts(truth, pulls).values())
+    if not pairs:
+        return None
+    nearest = min(pairs, key=lambda drift: energy_of(drift, truth.covariances, pulls))
+    alone = np.zeros_like(nearest)
+    alone[truth.theory.optimal] = nearest[truth.theory.optimal]
+    return alone if alone.any() else None
 
 
 def _half_feasible(truth: Truth) -> Floats:
@@ -180,17 +187,18 @@ def _half_feasible(truth: Truth) -> Floats:
     return 0.5 * min(drifts, key=lambda drift: energy_of(drift, truth.covariances, ones))
 
 
-def _own_drifts(truth: Truth, names: tuple[str, ...], *, is_last: bool) -> dict[str, Floats]:
-    """Return the drifts that change whether an arm looks feasible."""
-    found: dict[str, Floats | None] = {}
+def _own_drifts(truth: Truth, names: tuple[str, ...], *, is_last: bool) -> list[tuple[str, Floats]]:
+    """Return the drifts that change whether an arm looks feasible, in words."""
+    found: list[tuple[str, Floats | None]] = []
     if truth.theory.feasible:
-        for c in range(len(truth.thresholds)):
-            best = names[truth.theory.optimal]
-            found[f"{best} seems to break constraint {c + 1}"] = failing_drift(truth, c)
+        what = f"{names[truth.theory.optimal]} seems to break constraint"
+        count = len(truth.thresholds)
+        found = [(f"{what} {c + 1}", failing_drift(truth, c)) for c in range(count)]
     elif is_last:
-        for arm in range(len(truth.means)):
-            found[f"{names[arm]} looks feasible"] = passing_drift(truth, arm)
-    return {what: drift for what, drift in found.items() if drift is not None}
+        found = [
+            (f"{name} looks feasible", passing_drift(truth, arm)) for arm, name in enumerate(names)
+        ]
+    return [(what, drift) for what, drift in found if drift is not None]
 
 
 def _pair_drifts(truth: Truth, pulls: Floats) -> dict[int, Floats]:
@@ -206,14 +214,49 @@ def _pair_drifts(truth: Truth, pulls: Floats) -> dict[int, Floats]:
     return found
 
 
-def _joined(truth: Truth, drifts: list[Floats]) -> Floats:
-    """Return a drift by which several arms look better: each moves, the best one furthest."""
-    best = truth.theory.optimal
-    joined = np.sum(drifts, axis=0)
-    joined[best] = max(
-        (drift[best] for drift in drifts), key=lambda move: float(np.abs(move).max())
-    )
-    return np.asarray(joined, dtype=np.float64)
+def _joined(truth: Truth, pulls: Floats, count: int) -> list[Floats]:
+    """Return the cheapest drifts by which so many arms look better than the best one.
+
+    It retreats by some way, in each direction that it can, and those that are still behind come
+    up to it; with the last of them, or another one in its place.
+    """
+    found = []
+    for retreat in _retreats(truth):
+        drifts: list[Floats] = []
+        least = math.inf
+        for share in _RETREATS:
+            comings = _comings(replace(truth, means=truth.means + share * retreat), pulls)
+            if len(comings) < count:
+                continue
+            sets = [[*comings[: count - 1], last] for last in comings[count - 1 : count + 2]]
+            tried = [share * retreat + np.sum(one, axis=0) for one in sets]
+            energy = energy_of(tried[0], truth.covariances, pulls)
+            if energy < least:
+                least, drifts = energy, tried
+        found += drifts
+    return found
+
+
+def _comings(moved: Truth, pulls: Floats) -> list[Floats]:
+    """Return the drifts by which others look better than the best arm where it is now, by cost."""
+    best = moved.theory.optimal
+    margins = [
+        float(margin(moved.means, arm, moved.scales, moved.thresholds))
+        for arm in range(len(moved.means))
+    ]
+    found = []
+    for arm in range(len(moved.means)):
+        if arm == best:
+            continue
+        if margins[best] <= 0.0:
+            drift = beating_drift(moved, arm, _FIXED, float(pulls[arm]))
+        elif margins[arm] <= 0.0:
+            drift = np.zeros_like(moved.means)
+        else:
+            drift = nearing_drift(moved, arm, _FIXED, float(pulls[arm]))
+        if drift is not None:
+            found.append(drift)
+    return sorted(found, key=lambda drift: energy_of(drift, moved.covariances, pulls))
 
 
 def _spread(drift: Floats, stages: Stages, last: int) -> Floats:

@@ -1,0 +1,178 @@
+"""ringfence: the best option that stays inside its limits, on a fixed budget.
+
+    import ringfence as rf
+
+    result = rf.simulate("paper-3", "constrained-sr", budget=2000)
+    print(result.error_rate, result.interval)
+
+The public names are loaded on first use, so that importing ringfence costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ringfence.core.errors import (
+        EstimateError,
+        ExpressionError,
+        InputError,
+        LeaseError,
+        MissingExtraError,
+        NotBuiltError,
+        RingfenceError,
+        StorageAwayError,
+        StorageError,
+    )
+    from ringfence.core.expressions import Attribute, Own, parse_attribute
+    from ringfence.core.hardness import ArmTheory, Hardness
+    from ringfence.core.measurement import Measurement, measure_sample, proven_constant
+    from ringfence.core.oracle import Oracle
+    from ringfence.core.problem import Problem
+    from ringfence.core.schedule import Phase, successive_rejects_phases
+    from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.interfaces.studies import Pull, Status, Study
+    from ringfence.interfaces.wiring import compare, reproduce_paper, simulate, tournament
+    from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
+    from ringfence.policies.registry import POLICIES, find_policy
+    from ringfence.reports.charts import paper_figure, save_chart, tournament_figure
+    from ringfence.reports.paper import Curve, PaperPoint, PaperReport, Statement
+    from ringfence.reports.tournament import Duel, Standing, Tournament
+    from ringfence.simulation.instance import Instance
+    from ringfence.simulation.results import ComparisonRow, SimulationResult
+    from ringfence.study.audit import Audit
+    from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
+
+    __version__: str
+
+_HOMES = {
+    "AdaptivePolicy": "policies.policy",
+    "ArmTheory": "core.hardness",
+    "ArmVerdict": "study.verdict",
+    "Attribute": "core.expressions",
+    "Audit": "study.audit",
+    "Command": "execution.evaluating",
+    "ComparisonRow": "simulation.results",
+    "Curve": "reports.paper",
+    "Duel": "reports.tournament",
+    "Estimate": "study.verdict",
+    "EstimateError": "core.errors",
+    "Evidence": "policies.policy",
+    "ExpressionError": "core.errors",
+    "Flip": "study.verdict",
+    "Function": "execution.evaluating",
+    "Hardness": "core.hardness",
+    "InputError": "core.errors",
+    "Instance": "simulation.instance",
+    "LeaseError": "core.errors",
+    "LoggedRows": "execution.evaluating",
+    "Measurement": "core.measurement",
+    "MissingExtraError": "core.errors",
+    "NotBuiltError": "core.errors",
+    "Oracle": "core.oracle",
+    "Own": "core.expressions",
+    "POLICIES": "policies.registry",
+    "PaperPoint": "reports.paper",
+    "PaperReport": "reports.paper",
+    "Phase": "core.schedule",
+    "PhasePolicy": "policies.policy",
+    "Problem": "core.problem",
+    "Pull": "interfaces.studies",
+    "RingfenceError": "core.errors",
+    "SimulationResult": "simulation.results",
+    "Standing": "reports.tournament",
+    "Statement": "reports.paper",
+    "Status": "interfaces.studies",
+    "StorageAwayError": "core.errors",
+    "StorageError": "core.errors",
+    "Study": "interfaces.studies",
+    "Tournament": "reports.tournament",
+    "Verdict": "study.verdict",
+    "compare": "interfaces.wiring",
+    "find_policy": "policies.registry",
+    "measure_sample": "core.measurement",
+    "paper_figure": "reports.charts",
+    "parse_attribute": "core.expressions",
+    "proven_constant": "core.measurement",
+    "reproduce_paper": "interfaces.wiring",
+    "save_chart": "reports.charts",
+    "simulate": "interfaces.wiring",
+    "successive_rejects_phases": "core.schedule",
+    "tournament": "interfaces.wiring",
+    "tournament_figure": "reports.charts",
+}
+
+__all__ = [
+    "POLICIES",
+    "AdaptivePolicy",
+    "ArmTheory",
+    "ArmVerdict",
+    "Attribute",
+    "Audit",
+    "Command",
+    "ComparisonRow",
+    "Curve",
+    "Duel",
+    "Estimate",
+    "EstimateError",
+    "Evidence",
+    "ExpressionError",
+    "Flip",
+    "Function",
+    "Hardness",
+    "InputError",
+    "Instance",
+    "LeaseError",
+    "LoggedRows",
+    "Measurement",
+    "MissingExtraError",
+    "NotBuiltError",
+    "Oracle",
+    "Own",
+    "PaperPoint",
+    "PaperReport",
+    "Phase",
+    "PhasePolicy",
+    "Problem",
+    "Pull",
+    "RingfenceError",
+    "SimulationResult",
+    "Standing",
+    "Statement",
+    "Status",
+    "StorageAwayError",
+    "StorageError",
+    "Study",
+    "Tournament",
+    "Verdict",
+    "compare",
+    "find_policy",
+    "measure_sample",
+    "paper_figure",
+    "parse_attribute",
+    "proven_constant",
+    "reproduce_paper",
+    "save_chart",
+    "simulate",
+    "successive_rejects_phases",
+    "tournament",
+    "tournament_figure",
+]
+
+
+if not TYPE_CHECKING:  # type checkers read the imports above, and notice a misspelt name
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name from its home."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("ringfence")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ringfence' has no attribute {name!r}")
+        value = getattr(import_module(f"ringfence.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,82 @@
+"""What goes wrong, in words: every error gives the name, the value, the rule and the remedy.
+
+Touches nothing.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class RingfenceError(Exception):
+    """Any error that ringfence raises on purpose."""
+
+
+class InputError(RingfenceError, ValueError):
+    """The caller gave something that cannot be used; nothing was changed."""
+
+
+class ExpressionError(InputError):
+    """An objective or constraint cannot be read; the message points at the character."""
+
+    def __init__(self, what: str, text: str, position: int) -> None:
+        """Keep the reason, the text and the offending position beside the drawn message."""
+        self.what = what
+        self.text = text
+        self.position = position
+        super().__init__(f"{what}\n    {text}\n    {' ' * position}^")
+
+
+class EstimateError(InputError):
+    """An attribute cannot be computed from an arm's pulls; nothing was lost."""
+
+    def __init__(self, attribute: object, arm: str | None, what: str, remedy: str) -> None:
+        """Keep the arm and the attribute beside the message."""
+        self.attribute = attribute
+        self.arm = arm
+        place = "" if arm is None else f" of arm {arm!r}"
+        super().__init__(f"{attribute}{place}: {what}. {remedy}")
+
+
+class NameTakenError(InputError):
+    """A study of that name exists already."""
+
+
+class LeaseError(InputError):
+    """A pull was issued again since: what an old lease has to say of it comes too late."""
+
+
+class StorageError(RingfenceError):
+    """A database cannot be reached or written; what was acknowledged is safe."""
+
+
+class StorageAwayError(StorageError):
+    """A database server is away for now: the same call may be made again later."""
+
+
+class NotBuiltError(InputError):
+    """A part of the design that does not exist yet: refused, never silently ignored."""
+
+
+class MissingExtraError(RingfenceError, ImportError):
+    """An optional library is needed for what was asked; the message names the extra."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        """Say what was asked for and how to install what it needs."""
+        super().__init__(
+            f"{what} needs libraries that are not installed. "
+            f"Install them with: pip install 'ringfence[{extra}]'"
+        )
+
+
+def one_of(key: str, value: object, options: Iterable[str]) -> InputError:
+    """Return the error for a name that is not among the options, with the nearest one."""
+    known = list(options)
+    return InputError(
+        f"{key} = {value!r} must be one of {', '.join(known)}.{nearest(value, known)}"
+    )
+
+
+def nearest(value: object, options: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the closest option, or nothing."""
+    close = get_close_matches(str(value), list(options), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,360 @@
+"""The language of objectives and constraints, read by a small grammar and never evaluated.
+
+    objective  := ("minimize" | "maximize") attribute
+    constraint := attribute ("<=" | ">=") number
+    attribute  := ("mean" | "robust_mean" | "variance" | "std") "(" metric ")"
+                | "share" "(" metric (">" | ">=" | "<" | "<=") number ")"
+                | "quantile" "(" metric "," number ")"     quantile(x, 0.95), also p95(x)
+                | "cvar" "(" metric "," number ")"         cvar(x, 0.95): mean of the highest 5%
+                | "lower_cvar" "(" metric "," number ")"   lower_cvar(x, 0.05): of the lowest 5%
+                | name "(" metric ("," metric)* ")"        a function of the user's own
+    metric     := a name, or any text in single or double quotes
+
+Touches its arguments only.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+
+from ringfence.core import statistics
+from ringfence.core.errors import ExpressionError, InputError, nearest
+
+_SHARES = {
+    ">": statistics.SHARE_ABOVE,
+    ">=": statistics.SHARE_FROM,
+    "<": statistics.SHARE_BELOW,
+    "<=": statistics.SHARE_UP_TO,
+}
+_KINDS = {
+    "mean": statistics.MEAN,
+    "robust_mean": statistics.ROBUST_MEAN,
+    "variance": statistics.VARIANCE,
+    "std": statistics.STD,
+    "quantile": statistics.QUANTILE,
+    "cvar": statistics.CVAR,
+    "lower_cvar": statistics.LOWER_CVAR,
+}
+_WITH_LEVEL = {
+    "quantile": (0.0, 1.0, "between 0 and 1, such as 0.95"),
+    "cvar": (0.5, 1.0, "from 0.5 to below 1: cvar(x, 0.95) is the mean of the highest 5%"),
+    "lower_cvar": (0.0, 0.5, "above 0 up to 0.5: lower_cvar(x, 0.05) is the mean of the lowest 5%"),
+}
+STATISTICS = ("mean", "robust_mean", "variance", "std", "share", "quantile", "cvar", "lower_cvar")
+OWN = -1  # the kind of a user's own function
+_TAIL_PULLS = 5  # in the tail of every arm, before its noise can be judged
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w))
+      | (?P<percentile>p\d+(?:\.\d+)?(?=\s*\())
+      | (?P<name>[^\W\d]\w*)
+      | (?P<quoted>'[^']*'|"[^"]*")
+      | (?P<sign><=|>=|==|<|>|=|[(),])
+    )""",
+    re.VERBOSE,
+)
+_PERCENTILE = re.compile(r"p\d+(?:\.\d+)?")
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Own:
+    """A user's own attribute: a function of the sample, one array of pulls a metric.
+
+    `variance`, if given, is a function of the same arrays: the estimate's asymptotic variance of
+    one pull. Without it the noise is found by leaving pulls out, which suits smooth functions.
+    `least_pulls` is the smallest sample for which both are defined.
+    """
+
+    estimate: Callable[..., float]
+    variance: Callable[..., float] | None = None
+    least_pulls: int = 2
+
+
+Functions: TypeAlias = Mapping[str, Callable[..., Any] | Own]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A statistic of one metric, such as mean(latency_ms), p95(latency_ms) or a user's own.
+
+    `bound` and `level` belong to a share: the share of pulls whose metric lies beyond the level.
+    `level` is also the probability of a quantile and of a tail. `others` are the further metrics
+    of a user's own function.
+    """
+
+    statistic: str
+    metric: str
+    bound: str | None = None
+    level: float | None = None
+    others: tuple[str, ...] = ()
+    own: Own | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        metric = ", ".join(map(_quoted, self.metrics))
+        if self.level is None:
+            return f"{self.statistic}({metric})"
+        if self.bound is not None:
+            return f"{self.statistic}({metric} {self.bound} {shortest(self.level)})"
+        if self.statistic == "quantile":
+            percent = format((Decimal(repr(self.level)) * 100).normalize(), "f")
+            if _level(percent) == self.level:
+                return f"p{percent}({metric})"
+        return f"{self.statistic}({metric}, {shortest(self.level)})"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that it is a statistic of."""
+        return (self.metric, *self.others)
+
+    @property
+    def kind(self) -> int:
+        """Its number in core's statistics, or OWN."""
+        if self.bound is not None:
+            return _SHARES[self.bound]
+        return OWN if self.own is not None else _KINDS[self.statistic]
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of what each pull contributes."""
+        return self.statistic in ("mean", "share") and self.own is None
+
+    @property
+    def least_pulls(self) -> int:
+        """The pulls without which it is undefined; of an own function also one to leave out."""
+        if self.own is not None:
+            return self.own.least_pulls + 1
+        return 1 if self.is_mean else 2
+
+    @property
+    def first_pulls(self) -> int:
+        """The pulls that tell something of its noise: more for tails."""
+        if self.level is None or self.bound is not None:
+            return self.least_pulls
+        return math.ceil(_TAIL_PULLS / min(_exact(self.level), 1 - _exact(self.level)))
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What to optimize, as the user wrote it."""
+
+    direction: Literal["minimize", "maximize"]
+    attribute: Attribute
+
+    def __str__(self) -> str:
+        return f"{self.direction} {self.attribute}"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """One limit, as the user wrote it; a value on the threshold satisfies it."""
+
+    attribute: Attribute
+    relation: Literal["<=", ">="]
+    threshold: float
+
+    def __str__(self) -> str:
+        return f"{self.attribute} {self.relation} {shortest(self.threshold)}"
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    brief = f"{value:g}"
+    return brief if float(brief) == value else repr(value)
+
+
+def complement(level: float) -> float:
+    """Return 1 - level as it would be written: 0.1 for 0.9, not the nearest float below it."""
+    return float(1 - _exact(level))
+
+
+def _exact(level: float) -> Fraction:
+    """Return the fraction that was meant: 1/20 for 0.05, 5/6 for 0.8333333333333334."""
+    near = Fraction(level).limit_denominator(10**6)
+    return near if float(near) == level else Fraction(repr(level))
+
+
+def _level(percent: str) -> float:
+    return float(Decimal(percent) / 100)
+
+
+def _quoted(metric: str) -> str:
+    if _PLAIN_NAME.fullmatch(metric):
+        return metric
+    return f'"{metric}"' if "'" in metric else f"'{metric}'"
+
+
+def parse_attribute(text: str, functions: Functions | None = None) -> Attribute:
+    """Read "p95(latency_ms)"; `functions` are the user's own, by name."""
+    reader = _Reader(text, functions)
+    attribute = reader.attribute()
+    reader.end()
+    return attribute
+
+
+def parse_objective(text: str, functions: Functions | None = None) -> Objective:
+    """Read "minimize mean(loss)"."""
+    reader = _Reader(text, functions)
+    direction = reader.take("name", "'minimize' or 'maximize'")
+    if direction.text not in ("minimize", "maximize"):
+        hint = nearest(direction.text, ("minimize", "maximize"))
+        reader.fail(f"expected 'minimize' or 'maximize', got {direction.text!r}.{hint}", direction)
+    attribute = reader.attribute()
+    reader.end()
+    return Objective("minimize" if direction.text == "minimize" else "maximize", attribute)
+
+
+def parse_constraint(text: str, functions: Functions | None = None) -> Constraint:
+    """Read "mean(risk) <= 1.0"."""
+    reader = _Reader(text, functions)
+    attribute = reader.attribute()
+    relation = reader.take("sign", "'<=' or '>=' and a threshold")
+    if relation.text in ("<", ">"):
+        reader.fail(
+            f"{relation.text!r} must be {relation.text}=: a value on the threshold is feasible",
+            relation,
+        )
+    if relation.text not in ("<=", ">="):
+        reader.fail(f"expected '<=' or '>=', got {relation.text!r}", relation)
+    number = reader.take("number", f"a number after {relation.text!r}")
+    threshold = float(number.text)
+    if not math.isfinite(threshold):
+        reader.fail(f"the threshold must be finite, got {number.text}", number)
+    reader.end()
+    return Constraint(attribute, "<=" if relation.text == "<=" else ">=", threshold)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    position: int
+
+
+class _Reader:
+    """Reads one expression from left to right; every failure points at its character."""
+
+    def __init__(self, text: str, functions: Functions | None = None) -> None:
+        self.text = text
+        self.functions = dict(functions or {})
+        for name, function in self.functions.items():
+            _require_usable(name, function)
+        self.tokens = self._split()
+        self.next = 0
+
+    def _split(self) -> list[_Token]:
+        tokens, position = [], 0
+        end = len(self.text.rstrip())
+        while position < end:
+            match = _TOKEN.match(self.text, position)
+            if match is None or match.lastgroup is None:
+                start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
+                found = self.text[start]
+                why = "this quote is never closed" if found in "'\"" else f"cannot read {found!r}"
+                raise ExpressionError(why, self.text, start)
+            kind = match.lastgroup
+            tokens.append(_Token(kind, match.group(kind), match.start(kind)))
+            position = match.end()
+        tokens.append(_Token("end", "", end))
+        return tokens
+
+    def fail(self, what: str, token: _Token) -> NoReturn:
+        raise ExpressionError(what, self.text, token.position)
+
+    def take(self, kind: str, wanted: str, *, exactly: str | None = None) -> _Token:
+        token = self.tokens[self.next]
+        if token.kind != kind or (exactly is not None and token.text != exactly):
+            got = "the end" if token.kind == "end" else repr(token.text)
+            self.fail(f"expected {wanted}, got {got}", token)
+        self.next += 1
+        return token
+
+    def attribute(self) -> Attribute:
+        if _PERCENTILE.fullmatch(self.tokens[self.next].text):
+            return self.percentile()
+        statistic = self.take("name", "an attribute such as mean(metric)")
+        name = statistic.text
+        if name not in STATISTICS and name not in self.functions:
+            known = (*STATISTICS, *self.functions)
+            self.fail(
+                f"unknown attribute {name!r}: use one of {', '.join(known)}, or a percentile "
+                f"such as p95.{nearest(name, known)}",
+                statistic,
+            )
+        self.take("sign", f"'(' after {name!r}", exactly="(")
+        metric, bound, level = self.metric(), None, None
+        others = []
+        if name == "share":
+            bound, level = self.bound_and_level()
+        elif name in _WITH_LEVEL:
+            level = self.level(name)
+        elif name in self.functions:
+            while self.tokens[self.next].text == ",":
+                self.next += 1
+                others.append(self.metric())
+        self.take("sign", "')'", exactly=")")
+        given = self.functions.get(name)
+        own = given if given is None or isinstance(given, Own) else Own(given)
+        return Attribute(name, metric, bound, level, tuple(others), own)
+
+    def percentile(self) -> Attribute:
+        token = self.take(self.tokens[self.next].kind, "a percentile")
+        level = _level(token.text[1:])
+        if not 0.0 < level < 1.0:
+            self.fail(f"{token.text!r} must lie between p0 and p100, such as p95", token)
+        self.take("sign", f"'(' after {token.text!r}", exactly="(")
+        metric = self.metric()
+        self.take("sign", "')'", exactly=")")
+        return Attribute("quantile", metric, None, level)
+
+    def metric(self) -> str:
+        kind = "quoted" if self.tokens[self.next].kind == "quoted" else "name"
+        metric = self.take(kind, "a metric's name")
+        text = metric.text[1:-1] if kind == "quoted" else metric.text
+        if not text:
+            self.fail("a metric's name cannot be empty", metric)
+        return text
+
+    def level(self, name: str) -> float:
+        low, high, rule = _WITH_LEVEL[name]
+        self.take("sign", f"',' and a level {rule}", exactly=",")
+        number = self.take("number", f"a level {rule}")
+        level = float(number.text)
+        inclusive = (name == "cvar" and level == low) or (name == "lower_cvar" and level == high)
+        if not (low < level < high or inclusive):
+            self.fail(f"the level of {name} must be {rule}, got {number.text}", number)
+        return level
+
+    def bound_and_level(self) -> tuple[str, float]:
+        wanted = "'>', '>=', '<' or '<=' and a number"
+        bound = self.take("sign", wanted)
+        if bound.text not in _SHARES:
+            self.fail(f"expected {wanted}, got {bound.text!r}", bound)
+        number = self.take("number", f"a number after {bound.text!r}")
+        if not math.isfinite(float(number.text)):
+            self.fail(f"the number must be finite, got {number.text}", number)
+        return bound.text, float(number.text)
+
+    def end(self) -> None:
+        token = self.tokens[self.next]
+        if token.kind != "end":
+            self.fail(f"nothing may follow here, got {token.text!r}", token)
+
+
+def _require_usable(name: str, function: object) -> None:
+    """Refuse what is no function, or has a name that is taken or that no expression can hold."""
+    if not (callable(function) or isinstance(function, Own)):
+        raise InputError(
+            f"functions: {name!r} = {function!r} must be a function of arrays, or an Own. Mend it."
+        )
+    if name in STATISTICS or _PERCENTILE.fullmatch(str(name)):
+        raise InputError(f"functions: the name {name!r} is taken. Give your function another one.")
+    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
+        raise InputError(
+            f"functions: {name!r} cannot be a name in an expression. Use letters, digits and "
+            "underscores, a letter first."
+        )

@@ -1,0 +1,145 @@
+"""The theory of a known instance: kinds of arm, gaps, H1, H2, and what no policy can beat.
+
+Paper: sections "Problem formulation", "Lower bound", Theorem 2 and Appendix B; our readings R4
+and R5, and the notes on several optimal arms and on the constant of the bound, are in
+docs/reading-notes.md. Touches its arguments only.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.gaps import gap, margin, separation
+from ringfence.core.schedule import log_bar
+
+Kind = Literal["optimal", "feasible-suboptimal", "deceiver", "infeasible-suboptimal", "infeasible"]
+
+
+@dataclass(frozen=True)
+class ArmTheory:
+    """One arm against the optimal one; delta and Delta are None for an optimal arm."""
+
+    kind: Kind
+    margin: float
+    delta: float | None
+    Delta: float | None
+    rank: int
+
+
+@dataclass(frozen=True)
+class Hardness:
+    """What makes an instance hard: infinite H1 and H2 mean that no budget suffices."""
+
+    optimal: int
+    feasible: bool
+    arms: tuple[ArmTheory, ...]
+    h1: float
+    h2: float
+
+    @property
+    def optimal_arms(self) -> tuple[int, ...]:
+        """Every arm that is a right answer."""
+        return tuple(i for i, arm in enumerate(self.arms) if arm.kind == "optimal")
+
+    @property
+    def conjectured_rate(self) -> float:
+        """The rate 1/H1 of the paper's conjecture, up to its universal constant."""
+        return math.inf if self.h1 == 0.0 else 1.0 / self.h1
+
+
+def hardness(means: Floats, scales: Floats, thresholds: Floats) -> Hardness:
+    """Return the theory of an instance from its true attributes.
+
+    With several optimal arms the gaps are taken from the one with the least slack: only then
+    does the upper bound hold (docs/reading-notes.md gives a counterexample).
+    """
+    arm_count = means.shape[0]
+    margins = [float(margin(means, i, scales, thresholds)) for i in range(arm_count)]
+    feasible = any(m <= 0.0 for m in margins)
+    values = [means[i, 0] if feasible else margins[i] for i in range(arm_count)]
+    contenders = [i for i in range(arm_count) if margins[i] <= 0.0 or not feasible]
+    least = min(values[i] for i in contenders)
+    optimal_arms = [i for i in contenders if values[i] == least]
+    best = min(optimal_arms, key=lambda i: (abs(margins[i]), i))
+    others = [i for i in range(arm_count) if i not in optimal_arms]
+
+    deltas = {i: float(separation(means, best, i, scales, thresholds)) for i in others}
+    gaps = {i: float(gap(means, best, i, scales, thresholds)) for i in others}
+    order = sorted(others, key=lambda i: _paper_order(gaps[i], margins[i], float(means[i, 0]), i))
+    rank = dict.fromkeys(optimal_arms, 1) | {i: place for place, i in enumerate(order, start=2)}
+    terms = [(rank[i], _inverse_square(gaps[i])) for i in order]
+
+    kinds = [
+        _kind(margins[i], float(means[i, 0]), float(means[best, 0]), feasible=feasible)
+        if i in deltas
+        else "optimal"
+        for i in range(arm_count)
+    ]
+    return Hardness(
+        optimal=best,
+        feasible=feasible,
+        arms=tuple(
+            ArmTheory(kinds[i], margins[i], deltas.get(i), gaps.get(i), rank[i])
+            for i in range(arm_count)
+        ),
+        h1=math.fsum(term for _, term in terms),
+        h2=max((place * term for place, term in terms), default=0.0),
+    )
+
+
+def upper_bound(theory: Hardness, budget: int, *, constraint_count: int) -> float:
+    """Return the bound of Theorem 2 on Constrained-SR's error, with its constants summed exactly.
+
+    It assumes that the concentration constants hold for every arm.
+    """
+    m, arm_count = constraint_count, len(theory.arms)
+    slack = min(abs(theory.arms[i].margin) for i in theory.optimal_arms)
+    if arm_count == 1:
+        return min(1.0, (2 * m if theory.feasible else 2) * math.exp(-budget * slack**2))
+    spare = budget - arm_count
+    scale = float(log_bar(arm_count))
+    if len(theory.optimal_arms) == arm_count:  # only the flag can be wrong
+        return min(1.0, 2 * m * arm_count * math.exp(-spare * slack**2 / (2.0 * scale)))
+    constant = arm_count * (arm_count - 1) * ((m + 2) + (m + 4) * (arm_count - 2) / 3) + 2 * m
+    exponent = spare / (9.0 * scale * theory.h2) if theory.h2 > 0.0 else math.inf
+    return min(1.0, constant * math.exp(-exponent))
+
+
+def lower_bound_rate(theory: Hardness, covariances: Sequence[Floats] | None) -> float | None:
+    """Return Delta^2 of Theorem 1, the fastest decay possible; None where it is not proven.
+
+    It takes two Gaussian arms of one covariance (oriented, objective first) and one constraint.
+    With negative correlation the statement is false.
+    """
+    if covariances is None or len(theory.arms) != 2 or len(theory.optimal_arms) != 1:
+        return None
+    first, second = covariances
+    if first.shape != (2, 2) or not np.array_equal(first, second) or first[0, 1] < 0.0:
+        return None
+    (separated,) = (arm.Delta for arm in theory.arms if arm.Delta is not None)
+    return separated**2
+
+
+def _inverse_square(value: float) -> float:
+    return 1.0 / (value * value) if value * value > 0.0 else math.inf
+
+
+def _kind(own_margin: float, objective: float, best_objective: float, *, feasible: bool) -> Kind:
+    if not feasible:
+        return "infeasible"
+    if own_margin <= 0.0:
+        return "feasible-suboptimal"
+    return "deceiver" if objective <= best_objective else "infeasible-suboptimal"
+
+
+def _paper_order(
+    own_gap: float, own_margin: float, objective: float, arm: int
+) -> tuple[float, bool, float, float, int]:
+    """Return the key of the paper's order: by gap, feasible first, then as the tie rule says."""
+    if own_margin <= 0.0:
+        return (own_gap, False, objective, own_margin, arm)
+    return (own_gap, True, own_margin, objective, arm)

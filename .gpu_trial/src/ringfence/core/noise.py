@@ -1,0 +1,102 @@
+"""Noise estimated from the pulls: scales common to all arms, and a covariance for each arm.
+
+An attribute that never varied in any arm is taken to be exact: its covariances are zero and its
+scale is 1. Touches its arguments only; `add_...` and `fill_...` write in place.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers
+
+BORROWED_PULLS = 10.0  # what the other arms' noise counts for in the estimate of one arm's
+
+
+class Moments(NamedTuple):
+    """What pulls add up to, arm by arm.
+
+    scatters[arm] is the sum of (x - mean)(x - mean)'. It is taken about running means, `centres`,
+    and not about sums / counts: only so is it exactly zero for a metric that never varies, while
+    sums of whole numbers stay exact.
+    """
+
+    sums: Floats
+    centres: Floats
+    scatters: Floats
+
+
+def no_moments(arm_count: int, attribute_count: int) -> Moments:
+    """Return the moments before any pull."""
+    shape = (arm_count, attribute_count)
+    return Moments(np.zeros(shape), np.zeros(shape), np.zeros((*shape, attribute_count)))
+
+
+def add_pull(moments: Moments, count: int, arm: int, pull: Floats) -> None:
+    """Add one pull to an arm that had `count` before."""
+    sums, centres, scatters = moments.sums, moments.centres, moments.scatters
+    weight = count / (count + 1)
+    for c in range(pull.shape[0]):
+        for k in range(pull.shape[0]):
+            scatters[arm, c, k] += (
+                weight * (pull[c] - centres[arm, c]) * (pull[k] - centres[arm, k])
+            )
+    for c in range(pull.shape[0]):
+        sums[arm, c] += pull[c]
+        centres[arm, c] += (pull[c] - centres[arm, c]) / (count + 1)
+
+
+def add_block(
+    moments: Moments, count: int, arm: int, pulls: int, block_sum: Floats, block_scatter: Floats
+) -> None:
+    """Add a block of pulls, known by its sum and scatter, to an arm that had `count` before."""
+    sums, centres, scatters = moments.sums, moments.centres, moments.scatters
+    width = block_sum.shape[0]
+    weight = count * pulls / (count + pulls)
+    for c in range(width):
+        shift = block_sum[c] / pulls - centres[arm, c]
+        for k in range(width):
+            other = block_sum[k] / pulls - centres[arm, k]
+            scatters[arm, c, k] += block_scatter[c, k] + weight * shift * other
+    for c in range(width):
+        sums[arm, c] += block_sum[c]
+        centres[arm, c] += (block_sum[c] / pulls - centres[arm, c]) * pulls / (count + pulls)
+
+
+def fill_pooled(pooled: Floats, scatters: Floats, counts: Integers) -> None:
+    """Put the covariance within arms, pooled over all arms, into `pooled`.
+
+    It needs one arm with two pulls; with fewer it is zero.
+    """
+    freedom = 0
+    for i in range(counts.shape[0]):
+        freedom += max(counts[i] - 1, 0)
+    for c in range(pooled.shape[0]):
+        for k in range(pooled.shape[0]):
+            total = 0.0
+            for i in range(counts.shape[0]):
+                if counts[i] > 1:
+                    total += scatters[i, c, k]
+            pooled[c, k] = total / max(freedom, 1)
+
+
+def fill_scales(scales: Floats, pooled: Floats) -> None:
+    """Put sqrt(a) = sqrt(1/(2 V)) into `scales`, or 1 for an attribute that never varied."""
+    for c in range(scales.shape[0]):
+        scales[c] = (0.5 / pooled[c, c]) ** 0.5 if pooled[c, c] > 0.0 else 1.0
+
+
+def fill_covariances(
+    covariances: Floats, scatters: Floats, counts: Integers, pooled: Floats
+) -> None:
+    """Put each arm's own covariance, shrunk towards the pooled one, into `covariances`.
+
+    An arm's own estimate from few pulls may be far too small, makes a cost look settled, and so
+    starves the arm; the pooled one alone is wrong where variances differ.
+    """
+    for i in range(counts.shape[0]):
+        weight = 1.0 / (max(counts[i] - 1, 0) + BORROWED_PULLS)
+        for c in range(pooled.shape[0]):
+            for k in range(pooled.shape[0]):
+                own = scatters[i, c, k] if counts[i] > 1 else 0.0
+                covariances[i, c, k] = weight * (own + BORROWED_PULLS * pooled[c, k])

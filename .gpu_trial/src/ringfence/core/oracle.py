@@ -1,0 +1,156 @@
+"""How fast errors can fall when the pulls are split as an oracle would, knowing the truth.
+
+A static allocation w errs with probability exp(-T rate(w)) to first order, where rate(w) is the
+least cost of a change of answer (see cost). The oracle's allocation maximizes it. No policy is
+proven to reach this rate, and for many arms none does everywhere (Degenne 2023); adaptive ones can
+beat it on an instance. docs/theory.md. Touches its arguments only.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.cost import (
+    NEVER,
+    CostWork,
+    beating_cost,
+    cost_work,
+    failing_cost,
+    nearing_cost,
+    passing_cost,
+)
+from ringfence.core.hardness import Hardness
+
+_PRECISION = 1e-13
+_LARGEST_WEIGHT = 1e12
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The best rate of a static allocation, and the allocation, a share of the pulls for each arm.
+
+    Where no allocation has a positive rate, the allocation is None.
+    """
+
+    rate: float
+    allocation: Floats | None
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A known instance with a single right answer, as the costs need it."""
+
+    theory: Hardness
+    means: Floats
+    covariances: Floats
+    scales: Floats
+    thresholds: Floats
+
+    def own_cost(self, n: float, work: CostWork) -> float:
+        """Return the cost for the best arm's feasibility to be other than it is.
+
+        The others' does not matter: to come nearer than the best is never dearer than to pass.
+        """
+        given = (self.means, self.covariances, self.theory.optimal, n, self.thresholds)
+        return failing_cost(*given) if self.theory.feasible else passing_cost(*given, work)
+
+    def pair_cost(self, arm: int, best_n: float, n: float, work: CostWork) -> tuple[float, float]:
+        """Return the cost for another arm to take the best one's place, and the best's share."""
+        given = (self.means, self.covariances, self.theory.optimal, best_n, arm, n)
+        if self.theory.feasible:
+            return beating_cost(*given, self.thresholds, work)
+        return nearing_cost(*given, self.scales, self.thresholds, work)
+
+
+def static_rate(truth: Truth, allocation: Floats, among: list[int] | None = None) -> float:
+    """Return the rate of a static allocation, of errors among some of the arms if so asked."""
+    best = truth.theory.optimal
+    arms = list(range(len(allocation))) if among is None else among
+    if len(truth.theory.optimal_arms) > 1 or best not in arms or allocation[best] <= 0.0:
+        return 0.0
+    work = cost_work(truth.means.shape[1])
+    costs = [truth.own_cost(allocation[best], work)]
+    for arm in arms:
+        if arm == best:
+            continue
+        if allocation[arm] <= 0.0:
+            return 0.0
+        costs.append(truth.pair_cost(arm, allocation[best], allocation[arm], work)[0])
+    return min(costs)
+
+
+def oracle(truth: Truth) -> Oracle | None:
+    """Return the oracle's rate and allocation; None where several arms are right.
+
+    With weight 1 on the best arm, every other needs some least weight for all its costs to reach
+    a level C; the rate is C over the sum of weights. It is largest where the best arm's pulls are
+    worth as much as the others' together, or where C is the best arm's own cost.
+    """
+    best, arm_count = truth.theory.optimal, truth.means.shape[0]
+    if len(truth.theory.optimal_arms) > 1:
+        return None
+    work = cost_work(truth.means.shape[1])
+    others = [arm for arm in range(arm_count) if arm != best]
+    highest = truth.own_cost(1.0, work)
+    for arm in others:
+        highest = min(highest, truth.pair_cost(arm, 1.0, _LARGEST_WEIGHT, work)[0])
+    if highest <= 0.0:
+        return Oracle(0.0, None)
+
+    weights = np.zeros(arm_count)
+    low, high = 0.0, highest
+    level = highest
+    while True:
+        excess = _weigh(truth, level, weights, others, work)
+        if excess > 1.0:
+            high = level
+        else:
+            low = level
+        if high - low <= _PRECISION * high:
+            break
+        level = 0.5 * (low + high)
+    _weigh(truth, low, weights, others, work)
+    weights[best] = 1.0
+    return Oracle(low / float(weights.sum()), weights / weights.sum())
+
+
+def _weigh(truth: Truth, level: float, weights: Floats, others: list[int], work: CostWork) -> float:
+    """Fill in the least weights at which all costs reach a level.
+
+    Return how much of the other arms' weight one more pull of the best arm would save.
+    """
+    saved = 0.0
+    for arm in others:
+        weight, share = _least_weight(truth, arm, level, work)
+        weights[arm] = weight
+        if share > 0.0:
+            saved += weight * share / max(1.0 - share, 1e-300)
+    return saved
+
+
+def _least_weight(truth: Truth, arm: int, level: float, work: CostWork) -> tuple[float, float]:
+    """Return the weight at which a pair's cost reaches a level, with the best arm's share there.
+
+    Newton's method on 1/cost as a function of 1/weight, which is a straight line wherever a single
+    demand decides; bisection where it leads astray.
+    """
+    low, high = 0.0, _LARGEST_WEIGHT
+    weight, share = 1.0, 0.0
+    for _ in range(200):
+        cost, share = truth.pair_cost(arm, 1.0, weight, work)
+        if abs(cost - level) <= _PRECISION * level:
+            break
+        if cost < level:
+            low = weight
+        else:
+            high = weight
+        inverse = 1.0 / weight
+        if 0.0 < cost < NEVER and share < 1.0:
+            inverse += (1.0 / level - 1.0 / cost) * cost / ((1.0 - share) * weight)
+        weight = 1.0 / inverse if inverse > 0.0 else 0.0
+        if not low < weight < high:
+            weight = (low * high) ** 0.5 if low > 0.0 else 0.5 * high
+        if high - low <= _PRECISION * high or high < 1.0 / _LARGEST_WEIGHT:
+            break
+    return weight, share

@@ -1,0 +1,134 @@
+"""A problem: one objective, one or several constraints, turned so that lower is always better.
+
+The turning happens here, once; everything below a problem works on oriented values, everything
+people see is in their own units and direction. Touches its arguments only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.expressions import (
+    Attribute,
+    Constraint,
+    Functions,
+    Objective,
+    complement,
+    parse_constraint,
+    parse_objective,
+)
+from ringfence.core.running import Recipe
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An objective and its constraints; attribute 0 is the objective, 1..m the constraints."""
+
+    objective: Objective
+    constraints: tuple[Constraint, ...]
+
+    @classmethod
+    def parse(
+        cls,
+        objective: str,
+        constraints: str | Sequence[str],
+        *,
+        functions: Functions | None = None,
+    ) -> "Problem":
+        """Read a problem from its expressions; an error names the one that cannot be read.
+
+        `functions` are attributes of the user's own, by the name that expressions call them.
+        """
+        if isinstance(constraints, str):
+            constraints = [constraints]
+        if not constraints:
+            raise InputError(
+                "constraints = [] must hold at least one constraint. "
+                "Add one, such as 'mean(risk) <= 1.0'."
+            )
+        try:
+            parsed_objective = parse_objective(objective, functions)
+        except ExpressionError as error:
+            raise _placed("objective", error) from None
+        parsed = []
+        for place, text in enumerate(constraints):
+            try:
+                parsed.append(parse_constraint(text, functions))
+            except ExpressionError as error:
+                raise _placed(f"constraints[{place}]", error) from None
+        return cls(parsed_objective, tuple(parsed))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The objective's attribute, then the constraints' attributes in order."""
+        return (self.objective.attribute, *(c.attribute for c in self.constraints))
+
+    @property
+    def least_pulls(self) -> int:
+        """The pulls of an arm without which an attribute is undefined."""
+        return max(attribute.least_pulls for attribute in self.attributes)
+
+    @property
+    def first_pulls(self) -> int:
+        """The pulls of an arm that tell something of the noise of every attribute."""
+        return max(attribute.first_pulls for attribute in self.attributes)
+
+    @property
+    def recipe(self) -> Recipe:
+        """How the oriented attributes come from the metrics, as arrays."""
+        attributes, metrics = self.attributes, self.metrics
+        return Recipe(
+            kinds=np.array([attribute.kind for attribute in attributes]),
+            levels=np.array([attribute.level or 0.0 for attribute in attributes]),
+            metric_of=np.array([metrics.index(attribute.metric) for attribute in attributes]),
+            signs=self.signs,
+        )
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that the problem uses, each once, in order of first use."""
+        return tuple(
+            dict.fromkeys(metric for attribute in self.attributes for metric in attribute.metrics)
+        )
+
+    @property
+    def judged(self) -> "Problem":
+        """The problem as the rules see it: a limit on a quantile is a limit on a share.
+
+        "p95(x) <= 200" and "share(x > 200) <= 0.05" say the same of every sample, to the pull. But
+        the share's noise is known without a density, from the first pulls on, and its constant
+        is proven.
+        """
+        return Problem(self.objective, tuple(map(_as_share, self.constraints)))
+
+    @property
+    def signs(self) -> Floats:
+        """+1 where lower is better as written, -1 where the attribute must be negated."""
+        directions = [self.objective.direction == "minimize"]
+        directions += [constraint.relation == "<=" for constraint in self.constraints]
+        return np.where(directions, 1.0, -1.0)
+
+    @property
+    def thresholds(self) -> Floats:
+        """The oriented thresholds, one a constraint: an attribute is fine when it is <= its own."""
+        written = np.array([constraint.threshold for constraint in self.constraints])
+        # Adding zero turns -0.0 into 0.0, so that JSON and tables never show a negative zero.
+        return np.asarray(self.signs[1:] * written + 0.0, dtype=np.float64)
+
+
+def _as_share(constraint: Constraint) -> Constraint:
+    """Return a limit on a quantile as one on the share of pulls beyond it."""
+    attribute = constraint.attribute
+    if attribute.statistic != "quantile" or attribute.level is None:
+        return constraint
+    upper = constraint.relation == "<="
+    share = Attribute("share", attribute.metric, ">" if upper else "<", constraint.threshold)
+    allowed = complement(attribute.level) if upper else attribute.level
+    return Constraint(share, "<=", allowed)
+
+
+def _placed(key: str, error: ExpressionError) -> ExpressionError:
+    return ExpressionError(f"{key} cannot be read: {error.what}", error.text, error.position)

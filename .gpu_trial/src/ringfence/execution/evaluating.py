@@ -1,0 +1,157 @@
+"""Ways to evaluate a pull: a command, a Python function, a table of logged rows.
+
+An evaluation gets an `Order` and returns metrics, or raises `EvaluationError`. It never decides and
+never writes to a study. May touch study, core, and what the user named.
+"""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import RingfenceError
+from ringfence.core.streams import Generator, pull_stream
+
+_MOST_WORDS = 400
+
+
+class EvaluationError(RingfenceError):
+    """An evaluation failed; its message is kept with the pull."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What an evaluation is told: the arm, its own keys, the pull's number and its seed."""
+
+    pull: int
+    lease: int
+    arm: str
+    keys: Mapping[str, Any]
+    seed: int
+
+
+Evaluate: TypeAlias = Callable[[Order], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Command:
+    """Runs a program and reads one JSON object of metrics from its standard output.
+
+    An argument list, never a shell line: whatever an arm is called, it stays one argument.
+    """
+
+    arguments: Sequence[str]
+    timeout_seconds: float | None = None
+    folder: str | None = None
+
+    def __call__(self, order: Order) -> Mapping[str, Any]:
+        """Run the program for one pull."""
+        words = {**order.keys, "arm": order.arm, "seed": order.seed, "pull": order.pull}
+        arguments = [filled(argument, words) for argument in self.arguments]
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own program, without a shell
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self.folder,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise EvaluationError(f"{arguments[0]!r} cannot be run: {error}") from None
+        try:
+            out, err = process.communicate(timeout=self.timeout_seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise EvaluationError(
+                f"{arguments[0]!r} did not finish within {self.timeout_seconds:g} seconds"
+            ) from None
+        except BaseException:
+            _end(process)
+            raise
+        if process.returncode != 0:
+            said = _tail(err) or _tail(out) or "nothing"
+            raise EvaluationError(f"exit code {process.returncode}; it said: {said}")
+        return _metrics(out)
+
+
+def filled(argument: str, words: Mapping[str, Any]) -> str:
+    """Return an argument with {arm}, {seed}, {pull} and an arm's own keys filled in.
+
+    Braces around anything else stay as they are, and what is filled in is not read again.
+    """
+    parts = []
+    while argument:
+        before, brace, rest = argument.partition("{")
+        name, closing, after = rest.partition("}")
+        parts.append(before)
+        if not brace:
+            break
+        if closing and name in words:
+            parts.append(str(words[name]))
+            argument = after
+        else:
+            parts.append("{")
+            argument = rest
+    return "".join(parts)
+
+
+@dataclass(frozen=True)
+class Function:
+    """Calls a Python function (arm, seed) -> metrics."""
+
+    function: Callable[..., Mapping[str, Any]]
+
+    def __call__(self, order: Order) -> Mapping[str, Any]:
+        """Call it for one pull."""
+        try:
+            found = self.function(order.arm, order.seed)
+        except Exception as error:
+            raise EvaluationError(f"{type(error).__name__}: {error}") from error
+        if not isinstance(found, Mapping):
+            raise EvaluationError(f"it returned {found!r}, not a mapping of metrics to numbers")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedRows:
+    """Draws a row of logged data for the arm, with replacement, by the pull's seed."""
+
+    metrics: Sequence[str]
+    rows: Mapping[str, Floats]
+
+    def __call__(self, order: Order) -> Mapping[str, Any]:
+        """Draw a row."""
+        mine = self.rows[order.arm]
+        rng: Generator = pull_stream(order.seed)
+        return dict(zip(self.metrics, mine[int(rng.integers(len(mine)))].tolist(), strict=True))
+
+
+def _metrics(out: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(out)
+    except ValueError:
+        raise EvaluationError(
+            f"standard output is no JSON object of metrics, but {_tail(out) or 'empty'!r}"
+        ) from None
+    if not isinstance(found, dict):
+        raise EvaluationError(f"standard output is {found!r}, not a JSON object of metrics")
+    return found
+
+
+def _tail(said: bytes) -> str:
+    text = said.decode("utf-8", "replace").strip()
+    return text if len(text) <= _MOST_WORDS else "..." + text[-_MOST_WORDS:]
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a program and whatever it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    process.communicate()

@@ -1,0 +1,122 @@
+"""What users give to a study, checked once at the door: every error has key, value, rule, remedy.
+
+May touch core, and simulation's tables.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.errors import InputError, nearest
+
+_NAME = re.compile(r"\w[\w .-]{0,99}")
+_LONGEST_NAME = 200
+
+
+def study_name(name: str) -> str:
+    """Return a study's name if it can be one: it also names a file."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(
+            f"name = {name!r} must be letters, digits, spaces, dots, dashes and underscores, at "
+            "most 100, a letter or digit first. Mend it."
+        )
+    return name
+
+
+def arms_of(arms: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return arms with their own keys, each named once."""
+    listed = dict(arms) if isinstance(arms, Mapping) else {}
+    if not isinstance(arms, Mapping):
+        if isinstance(arms, str) or not isinstance(arms, Iterable):
+            raise InputError(f"arms = {arms!r} must be a list of names, or a table. Mend it.")
+        for name in arms:
+            if name in listed:
+                raise InputError(f"arms: {name!r} is named twice. Name each arm once.")
+            listed[name] = {}
+    if not listed:
+        raise InputError("arms = [] must hold at least one arm. Add one.")
+    return {printable("arm", name): _own_keys(name, keys) for name, keys in listed.items()}
+
+
+def _own_keys(arm: str, keys: Any) -> dict[str, Any]:
+    """Return an arm's own keys, which are stored with the study."""
+    try:
+        if isinstance(keys, Mapping) and json.loads(json.dumps(dict(keys))) == dict(keys):
+            return dict(keys)
+    except (TypeError, ValueError):
+        pass
+    raise InputError(
+        f"arms: {arm!r} = {keys!r} must be a table of texts, numbers and lists. Mend it."
+    )
+
+
+def printable(key: str, name: str) -> str:
+    """Return a name that can be shown anywhere: printable, not empty, not endless."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise InputError(f"{key} = {name!r} must be printable text and not empty. Mend it.")
+    if len(name) > _LONGEST_NAME:
+        raise InputError(f"{key} = {name[:40]!r}... must have at most {_LONGEST_NAME} characters.")
+    return name
+
+
+def place_of(function: Any) -> str:
+    """Return where a function can be found again, for the record."""
+    inner = getattr(function, "estimate", function)
+    return f"{getattr(inner, '__module__', '?')}:{getattr(inner, '__qualname__', '?')}"
+
+
+def rows_of(metrics: Any, wanted: Sequence[str]) -> Any:
+    """Return rows of metrics [pull, metric] from a mapping of arrays or a data frame."""
+    from ringfence.simulation.tables import columns_of_frame
+
+    columns = metrics
+    if not isinstance(metrics, Mapping):
+        columns = columns_of_frame(metrics, list(wanted))
+    for name in columns:
+        if name not in wanted:
+            raise InputError(
+                f"metric {name!r} is unknown. Give {', '.join(wanted)}.{nearest(name, wanted)}"
+            )
+    arrays = []
+    for name in wanted:
+        if name not in columns:
+            raise InputError(f"metric {name!r} is missing. Give {', '.join(wanted)}.")
+        values = np.asarray(columns[name])
+        if values.ndim != 1 or values.dtype.kind not in "biuf":
+            raise InputError(f"metric {name!r} must be a list of numbers, one a pull. Mend it.")
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise InputError(
+                f"metric {name!r} in row {row} = {values[row]} must be a finite number. Tell that "
+                "pull as failed."
+            )
+        arrays.append(values.astype(np.float64))
+    lengths = {name: len(values) for name, values in zip(wanted, arrays, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"the metrics have different numbers of rows: {lengths}. Mend them.")
+    return np.column_stack(arrays)
+
+
+def whole_budget(budget: Any) -> int:
+    """Return a budget as a plain whole number."""
+    if not isinstance(budget, Integral) or isinstance(budget, bool):
+        raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
+    return int(budget)
+
+
+def at_least(key: str, value: int, least: int) -> int:
+    """Return a whole number that is large enough."""
+    if not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{key} = {value!r} must be a whole number, {least} or more. Mend it.")
+    return int(value)
+
+
+def positive(key: str, value: float) -> float:
+    """Return a positive number of seconds."""
+    if not isinstance(value, int | float) or not 0.0 < value < float("inf"):
+        raise InputError(f"{key} = {value!r} must be a positive number of seconds. Mend it.")
+    return float(value)

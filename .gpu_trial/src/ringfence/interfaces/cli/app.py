@@ -1,0 +1,89 @@
+"""The command `ringfence`: its subcommands and what becomes of errors.
+
+May touch every room, through the commands.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ringfence.core.errors import NotBuiltError, RingfenceError
+from ringfence.interfaces.cli import bench, compare, gaps, paper, simulate, study
+
+EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="ringfence",
+    help="Find the best option that stays inside its limits, on a fixed budget.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("paper")(paper.paper)
+app.command("simulate")(simulate.simulate)
+app.command("gaps")(gaps.gaps)
+app.command("compare")(compare.compare)
+for _command in (
+    study.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
+    study.export, study.doctor, study.studies,
+):  # fmt: skip
+    app.command(_command.__name__)(_command)
+app.command("bench")(bench.bench)
+
+
+PLANNED = ("plan", "replay", "serve")
+
+
+def _not_built(context: typer.Context) -> None:
+    """Refuse a command of the design that does not exist yet."""
+    built = ", ".join(
+        command.name or "" for command in app.registered_commands if not command.hidden
+    )
+    raise NotBuiltError(f"ringfence {context.info_name} is not built yet. Built so far: {built}.")
+
+
+for _name in PLANNED:
+    app.command(
+        _name,
+        hidden=True,
+        add_help_option=False,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(_not_built)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback of the option parser
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ringfence {version('ringfence')}")
+        raise typer.Exit
+
+
+@app.callback()
+def ringfence(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find the best option that stays inside its limits, on a fixed budget."""
+
+
+def main() -> None:
+    """Run the command line; bad input ends with exit code 2 and one message, never a traceback."""
+    try:
+        app()
+    except RingfenceError as error:
+        sys.stderr.write(f"error: {error}\n")
+        raise SystemExit(EXIT_BAD_INPUT) from None
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        raise SystemExit(EXIT_INTERRUPTED) from None
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`): nothing is left to say to it.
+        sys.stderr.close()
+        raise SystemExit(EXIT_FAILURE) from None
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        raise SystemExit(EXIT_FAILURE) from None

@@ -1,0 +1,184 @@
+"""`ringfence compare`: policies side by side, on instances or families. May touch wiring."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.options import (
+    QUICK_NAMES,
+    Batch,
+    Json,
+    Replications,
+    Scales,
+    Seed,
+    Threads,
+)
+
+
+def compare(
+    instances: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[INSTANCE...]", help="TOML files, or paper-1 to paper-4."),
+    ] = None,
+    *,
+    policies: Annotated[
+        str, typer.Option("--policies", help="Names with commas between; the first is the base.")
+    ] = QUICK_NAMES,
+    budgets: Annotated[
+        str | None, typer.Option("--budgets", help="Budgets with commas between.")
+    ] = None,
+    replications: Replications = 100_000,
+    seed: Seed = 0,
+    scales: Scales = "known",
+    batch: Batch = 1,
+    threads: Threads = None,
+    family: Annotated[
+        str | None,
+        typer.Option("--family", help="In place of instances: a family of random ones."),
+    ] = None,
+    count: Annotated[
+        int, typer.Option("--count", help="With --family: how many instances of each size.")
+    ] = 100,
+    arms: Annotated[
+        str, typer.Option("--arms", help="With --family: sizes with commas between.")
+    ] = "3,8,20",
+    target_error: Annotated[
+        float,
+        typer.Option(
+            "--target-error", help="With --family: budgets at which the first policy errs so often."
+        ),
+    ] = 0.05,
+    errors: Annotated[
+        int, typer.Option("--errors", help="With --family: how many errors to see in each cell.")
+    ] = 200,
+    most: Annotated[
+        int, typer.Option("--most", help="With --family: the most replications of a cell.")
+    ] = 200_000,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="With --family: draw it as .png, .svg or .pdf.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Compare policies at equal budgets, on instances or over a family of random ones."""
+    from ringfence.interfaces import wiring
+
+    names = _listed(policies)
+    if family is not None:
+        if instances or budgets is not None:
+            given = "INSTANCE" if instances else "--budgets"
+            raise InputError(
+                f"{given} cannot go with --family, which draws instances and finds budgets. "
+                "Give one or the other."
+            )
+        sizes = [_whole_number("arms", text, "3,8,20") for text in _listed(arms)]
+        if figure is not None:
+            from ringfence.reports.charts import require_chart_path
+
+            require_chart_path(figure)
+        with output.progress_bar("instances", max(1, len(sizes) * count)) as advance:
+            result = wiring.tournament(
+                family,
+                arm_counts=sizes,
+                count=count,
+                policies=names,
+                target_error=target_error,
+                scales=scales,
+                least_errors=errors,
+                most_replications=most,
+                seed=seed,
+                threads=threads,
+                progress=advance,
+            )
+        _show_tournament(result, figure, as_json=json)
+        return
+    if figure is not None:
+        raise InputError("--figure goes with --family. Name a family or leave it out.")
+    if not instances or budgets is None:
+        missing = "INSTANCE" if not instances else "--budgets"
+        raise InputError(
+            f"{missing} is missing. Write: ringfence compare paper-1 --budgets 1000,2000, "
+            "or: ringfence compare --family uniform."
+        )
+    amounts = [_whole_number("budgets", text, "1000,2000") for text in _listed(budgets)]
+    points = len(instances) * len(amounts)
+    with output.progress_bar("replications", points * replications) as advance:
+        rows = wiring.compare(
+            instances,
+            policies=names,
+            budgets=amounts,
+            replications=replications,
+            seed=seed,
+            scales=scales,
+            batch=batch,
+            threads=threads,
+            progress=advance,
+        )
+    if json:
+        output.print_json({"rows": [row.to_dict() for row in rows]})
+    else:
+        _show_rows(rows, names[0])
+
+
+def _show_rows(rows: Any, first: str) -> None:
+    shown = [
+        [
+            row.result.instance,
+            row.result.policy,
+            str(row.result.budget),
+            f"{row.result.error_rate:.4g}",
+            f"{row.result.std_error:.1e}",
+            output.number(row.ratio_to_first, 3),
+            f"{row.only_here_wrong}/{row.only_first_wrong}",
+        ]
+        for row in rows
+    ]
+    columns = ["instance", "policy", "T", "error rate", "std error", f"/ {first}", "differs"]
+    output.show_table("Error rates on common random numbers", columns, shown)
+    output.say("differs: replications on which only this policy / only the first erred")
+
+
+def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None:
+    if figure is not None:
+        from ringfence.reports.charts import save_chart, tournament_figure
+
+        save_chart(tournament_figure(result), figure)
+    if as_json:
+        output.print_json(result.to_dict())
+        return
+    first = result.duels[0].base.policy
+    shown = [
+        [
+            str(row.arms),
+            row.policy,
+            f"{row.geometric_mean:.3f}",
+            f"{row.low:.3f} to {row.high:.3f}",
+            f"{row.worst:.2f}",
+            str(row.harmed),
+        ]
+        for row in sorted(result.standings, key=lambda row: (row.arms, row.geometric_mean))
+    ]
+    columns = ["arms", "policy", f"error / {first}", "95% interval", "worst", "harmed"]
+    title = (
+        f"Family {result.family}, {result.standings[0].instances} instances a size, budgets where "
+        f"{first} errs {100 * result.target_error:g}%, {result.scales} noise"
+    )
+    output.show_table(title, columns, shown)
+    output.say("error: geometric mean over instances. harmed: instances with a ratio surely > 1.1")
+    if figure is not None:
+        output.say(f"figure: {figure}")
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _whole_number(key: str, text: str, example: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(
+            f"{key} holds {text!r}, which must be a whole number. Write --{key} {example}."
+        ) from None

@@ -1,0 +1,100 @@
+"""`ringfence gaps`: the theory of an instance. May touch simulation and core."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.options import InstanceName, Json
+
+_MOST_SHOWN = 8
+
+
+def gaps(
+    instance: InstanceName,
+    *,
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="Also bound the error at this budget.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what makes an instance hard: kinds of arm, gaps, H1, H2 and the bounds."""
+    from ringfence.reports.theory import theory_document
+    from ringfence.simulation.instance import Instance
+
+    known = Instance.load(instance)
+    if budget is not None and budget <= len(known.arms):
+        raise InputError(
+            f"budget = {budget} must be more than the {len(known.arms)} arms. Raise it."
+        )
+    document = theory_document(known, budget)
+    if json:
+        output.print_json(document)
+    else:
+        _show(document, known.problem)
+
+
+def _show(document: dict[str, Any], problem: Any) -> None:
+    limits = ", ".join(map(str, problem.constraints))
+    output.say(f"{problem.objective}, subject to {limits}")
+    for written, judged in zip(problem.constraints, problem.judged.constraints, strict=True):
+        if written != judged:
+            output.say(f"{written} is judged as {judged}, which is the same and less noisy.")
+    answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
+    output.say(f"{document['optimal']} {answer}.")
+    if not document["feasible"] and len(problem.constraints) > 1:
+        output.say("Violations of different constraints are compared in units of their noise.")
+    rows = [
+        [
+            arm["name"],
+            arm["kind"],
+            str(arm["rank"]),
+            *(output.number(arm[key]) for key in ("margin", "delta", "Delta")),
+        ]
+        for arm in sorted(document["arms"], key=lambda arm: arm["rank"])
+    ]
+    columns = ["arm", "kind", "rank", "margin", "delta", "Delta"]
+    output.show_table("Arms, hardest first", columns, rows)
+    facts = [
+        ("H1", document["H1"], "sum of 1/Delta^2"),
+        ("H2", document["H2"], "largest rank/Delta^2"),
+        (
+            "1/H1",
+            document["conjectured_rate"],
+            "conjectured limit of any decay rate, up to a constant",
+        ),
+    ]
+    if document["lower_bound_rate"] is not None:
+        facts.append(("Delta^2", document["lower_bound_rate"], "proven limit of any decay rate"))
+    if document["budget"] is not None:
+        bound = document["upper_bound"]
+        why = f"bound on constrained-sr's error at T = {document['budget']}"
+        facts.append(("bound", bound, why if bound is not None else why + " (not proven here)"))
+    for name, value, why in facts:
+        output.say(f"{name:>8}  {output.number(value, 6):<12} {why}")
+    if document["oracle_rate"] is not None:
+        _show_rates(document)
+
+
+def _show_rates(document: dict[str, Any]) -> None:
+    """Show how fast errors fall: e_T = exp(-T rate), for the oracle and for phase policies."""
+    best = document["oracle_rate"]
+    rows = [["oracle, static", output.number(best, 4), "1"]] + [
+        [name, output.number(rate, 4), output.number(rate / best, 3) if best > 0.0 else "-"]
+        for name, rate in document["policy_rates"].items()
+    ]
+    output.show_table(
+        "Decay of the error, exp(-T rate); policies by their last phase, which bounds their rate",
+        ["allocation", "rate", "/ oracle"],
+        rows,
+    )
+    shares = document["oracle_allocation"]
+    if shares is not None:
+        most = sorted(shares.items(), key=lambda entry: -entry[1])[:_MOST_SHOWN]
+        shown = ", ".join(f"{name} {share:.4f}" for name, share in most)
+        output.say(
+            f"The oracle's shares of the pulls: {shown}" + ", ..." * (len(shares) > len(most))
+        )
+    if not document["oracle_is_exact"]:
+        output.say("The noise is not gaussian: these rates approximate it by its covariances.")

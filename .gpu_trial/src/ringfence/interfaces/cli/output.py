@@ -1,0 +1,122 @@
+"""How commands speak: strict JSON on standard output, people's tables, progress on the side.
+
+Touches the two output streams only.
+"""
+
+import json
+import math
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+_PATIENCE_SECONDS = 3.0
+_WIDEST_NAME = 48
+_LETTER = re.compile(r"[^\W\d_]{3}")  # "inf" and "nan" aside, numbers hold no three letters
+_MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undecided[/]"}
+
+
+def console() -> Console:
+    """Return the console for people: colour and full width on a terminal, plain lines elsewhere."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, width=110)
+
+
+def say(text: str, *, markup: bool = False) -> None:
+    """Print a sentence for people, without wrapping it and without reading names as markup."""
+    console().print(text, markup=markup, soft_wrap=True)
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Print one strict JSON document: what is infinite or undefined becomes null."""
+    sys.stdout.write(json.dumps(strict(document), allow_nan=False, indent=2) + "\n")
+
+
+def strict(value: Any) -> Any:
+    """Return the value with infinite and undefined numbers replaced by None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: strict(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict(entry) for entry in value]
+    return value
+
+
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; a column whose entries hold letters is text, the others numbers.
+
+    Long names are folded; numbers are never cut, so the table may be wider than the screen.
+    """
+    drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    width = 1
+    for place, column in enumerate(columns):
+        entries = [row[place] for row in rows]
+        longest = max(map(cell_len, [column, *entries]))
+        words = any(_LETTER.search(entry) for entry in entries)
+        fitting = min(longest, _WIDEST_NAME) if words else longest
+        drawn.add_column(
+            column, justify="left" if words else "right", overflow="fold", width=fitting
+        )
+        width += fitting + 3
+    for row in rows:
+        drawn.add_row(*map(Text, row))  # as text, so that no name is read as markup
+    target = console()
+    target.width = max(target.width, width)
+    target.print(drawn)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number for people; what is infinite or missing is a word or a dash."""
+    if value is None or math.isnan(value):
+        return "-"
+    return ("inf" if value > 0 else "-inf") if math.isinf(value) else f"{value:.{digits}g}"
+
+
+def mark(holds: bool | None) -> str:  # noqa: FBT001 - the value itself is what is shown
+    """Return the word for a statement that holds, fails or is undecided."""
+    return _MARKS[holds]
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show progress on standard error: a bar on a terminal, a line at the quarters elsewhere."""
+    if sys.stderr.isatty():
+        with Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        ) as bar:
+            task = bar.add_task("compiling", total=total)
+            yield lambda done: bar.update(task, advance=done, description=what)
+    else:
+        yield _quarters(what, total)
+
+
+def _quarters(what: str, total: int) -> Callable[[int], None]:
+    """Return a teller that stays silent about work of a few seconds, compilation aside."""
+    started, done, told = 0.0, 0, 0
+
+    def advance(more: int) -> None:
+        nonlocal started, done, told
+        started = started or time.monotonic()
+        done += more
+        quarter = 4 * done // total
+        if quarter > told and time.monotonic() - started > _PATIENCE_SECONDS:
+            told = quarter
+            sys.stderr.write(f"{what}: {25 * quarter}%\n")
+            sys.stderr.flush()
+
+    return advance

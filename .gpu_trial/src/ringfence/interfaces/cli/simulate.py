@@ -1,0 +1,97 @@
+"""`ringfence simulate`: the error rate of a policy. May touch wiring."""
+
+from typing import Annotated
+
+import typer
+
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.options import (
+    POLICY_NAMES,
+    Batch,
+    InstanceName,
+    Json,
+    Replications,
+    Scales,
+    Seed,
+    Threads,
+)
+
+_MOST_SHOWN = 12
+
+
+def simulate(
+    instance: InstanceName,
+    *,
+    policy: Annotated[
+        str, typer.Option("--policy", help=f"One of {POLICY_NAMES.replace(',', ', ')}.")
+    ] = "constrained-sr",
+    budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
+    replications: Replications = 100_000,
+    seed: Seed = 0,
+    scales: Scales = "known",
+    batch: Batch = 1,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            help="cpu, cuda (NVIDIA GPUs), auto, or reference: one pull at a time, slowly.",
+        ),
+    ] = "cpu",
+    method: Annotated[str, typer.Option("--method", help="monte-carlo")] = "monte-carlo",
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Estimate how often a policy gives a wrong answer on an instance."""
+    from ringfence.interfaces import wiring
+
+    with output.progress_bar("replications", replications) as advance:
+        result = wiring.simulate(
+            instance,
+            policy,
+            budget=budget,
+            replications=replications,
+            seed=seed,
+            scales=scales,
+            batch=batch,
+            engine=engine,
+            method=method,
+            threads=threads,
+            progress=advance,
+        )
+    if json:
+        output.print_json(result.to_dict())
+        return
+    low, high = result.interval
+    output.say(
+        f"{result.policy} on {result.instance} at T = {result.budget} "
+        f"({result.pulls_used} pulls used): error rate {result.error_rate:.4g}"
+    )
+    lines = [
+        ("95% interval", f"{low:.4g} to {high:.4g} ({result.errors} of {result.replications})"),
+        ("wrong arm", f"{result.wrong_arm}, lost in phase {_brief(result.lost_in_phase)}"),
+        ("wrong flag", str(result.wrong_flag)),
+        (
+            "mean pulls",
+            ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls))
+            + (" (the most pulled)" if len(result.mean_pulls) > _MOST_SHOWN else ""),
+        ),
+        ("speed", f"{result.replications_per_second:,.0f} replications/s ({result.engine})"),
+    ]
+    for name, text in lines:
+        output.say(f"  {name:<13}{text}")
+
+
+def _brief(lost: tuple[int, ...], limit: int = _MOST_SHOWN) -> str:
+    """Return the losses of every phase, or of the worst phases where they are many."""
+    if len(lost) <= limit:
+        return str(list(lost))
+    worst = sorted(range(len(lost)), key=lambda phase: -lost[phase])[:5]
+    shown = ", ".join(f"{phase + 1}: {lost[phase]}" for phase in worst)
+    return f"(worst of {len(lost)}) {shown}"
+
+
+def _longest(mean_pulls: dict[str, float], limit: int = _MOST_SHOWN) -> list[tuple[str, float]]:
+    """Return the most pulled arms, in the instance's order unless there are too many to show."""
+    if len(mean_pulls) <= limit:
+        return list(mean_pulls.items())
+    return sorted(mean_pulls.items(), key=lambda entry: -entry[1])[:limit]

@@ -1,0 +1,385 @@
+"""Commands on a live study: run, recommend, ask, tell, fail, status, explain, export, doctor.
+
+May touch every room.
+"""
+
+import json as json_module
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ringfence.core.errors import InputError, StorageAwayError
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.options import Json
+
+EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
+_REFRESH_SECONDS = 0.5
+_COMPLAIN_SECONDS = 10.0
+
+StudyName = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study file (.toml), or the name of a study.")
+]
+StorageUrl = Annotated[
+    str | None,
+    typer.Option("--storage", help="Where studies are kept; by default NAME.db beside the file."),
+]
+Workers = Annotated[int, typer.Option("--workers", help="How many evaluations run side by side.")]
+Record = Annotated[
+    Path | None, typer.Option("--record", help="Write the decision record to this HTML file.")
+]
+
+
+def run(
+    study: StudyName,
+    *,
+    workers: Workers = 1,
+    storage: StorageUrl = None,
+    record: Record = None,
+    json: Json = False,
+) -> None:
+    """Run a study, or resume it, until its budget is spent; then give the verdict."""
+    from ringfence.interfaces.study_file import read_study_file
+
+    if not _is_file(study):
+        raise InputError(
+            f"study = {study!r} must be a study file to run: it says how pulls are evaluated."
+        )
+    if workers < 1:
+        raise InputError(f"workers = {workers} must be at least 1. Raise it.")
+    file = read_study_file(Path(study))
+    evaluation = file.evaluation()
+    known = file.open(storage=storage, workers=workers)
+    resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
+    display = _Display(known, quiet=json)
+    try:
+        known.optimize(evaluation, workers=workers, told=display.told, away=display.away)
+    except KeyboardInterrupt:
+        display.close()
+        sys.stderr.write(f"interrupted; leases were given back. Resume with: {resume}\n")
+        raise SystemExit(130) from None
+    display.close()
+    if record is not None:
+        _write_record(known, record, quiet=json)
+    _give_verdict(known, json=json)
+
+
+def recommend(
+    study: StudyName, *, storage: StorageUrl = None, record: Record = None, json: Json = False
+) -> None:
+    """Give the verdict so far."""
+    known = _open(study, storage)
+    if record is not None:
+        _write_record(known, record, quiet=json)
+    _give_verdict(known, json=json)
+
+
+def ask(
+    study: StudyName,
+    *,
+    count: Annotated[int, typer.Option("-n", help="How many pulls to lease.")] = 1,
+    storage: StorageUrl = None,
+    json: Json = False,
+) -> None:
+    """Lease pulls for a script: evaluate each, then tell it with its lease."""
+    known = _open(study, storage, create=True)
+    pulls = known.ask(count)
+    if json:
+        output.print_json({"pulls": [asdict(pull) for pull in pulls], "finished": _over(known)})
+        return
+    for pull in pulls:
+        output.say(f"pull {pull.pull} lease {pull.lease} arm {pull.arm} seed {pull.seed}")
+    if not pulls:
+        output.say("finished" if _over(known) else "nothing to do until others have told")
+
+
+def tell(
+    study: StudyName,
+    pull: Annotated[int, typer.Argument(metavar="PULL", help="The pull's number.")],
+    lease: Annotated[int, typer.Argument(metavar="LEASE", help="Its lease, as ask gave it.")],
+    metrics: Annotated[
+        str, typer.Argument(metavar="JSON", help="A JSON object of metrics, or - for stdin.")
+    ],
+    *,
+    storage: StorageUrl = None,
+    json: Json = False,
+) -> None:
+    """Record a pull's metrics."""
+    known = _open(study, storage)
+    text = sys.stdin.read() if metrics == "-" else metrics
+    try:
+        found = json_module.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(
+            f"metrics = {text!r} must be a JSON object, such as '{{\"score\": 0.8}}'. Mend it."
+        )
+    _show_status(known.tell(pull, found, lease=lease), json=json)
+
+
+def fail(
+    study: StudyName,
+    pull: Annotated[int, typer.Argument(metavar="PULL", help="The pull's number.")],
+    lease: Annotated[int, typer.Argument(metavar="LEASE", help="Its lease, as ask gave it.")],
+    *,
+    error: Annotated[str, typer.Option("--error", help="What went wrong, kept with it.")] = "",
+    charge: Annotated[
+        bool, typer.Option("--charge/--no-charge", help="Whether it counts against the budget.")
+    ] = True,
+    storage: StorageUrl = None,
+    json: Json = False,
+) -> None:
+    """Record that an evaluation failed."""
+    known = _open(study, storage)
+    _show_status(known.fail(pull, error, lease=lease, charge=charge), json=json)
+
+
+def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
+    """Show where a study stands."""
+    document = asdict(_open(study, storage).status())
+    if json:
+        output.print_json(document)
+        return
+    words = "finished" if document["finished"] else f"in round {document['phase']}"
+    output.say(
+        f"{document['study']} is {words}: {document['told']} told, {document['issued']} issued, "
+        f"{document['failed']} failed, of {document['budget']} pulls."
+    )
+    output.say(f"in the running: {', '.join(document['alive']) or 'no arm'}")
+    if document["arm"] is not None:
+        flag = "feasible" if document["feasible"] else "infeasible"
+        output.say(f"looks best: {document['arm']} ({flag})")
+
+
+def explain(
+    study: StudyName,
+    arm: Annotated[str | None, typer.Argument(metavar="ARM", help="Only this arm.")] = None,
+    *,
+    storage: StorageUrl = None,
+    json: Json = False,
+) -> None:
+    """Say why each arm was dropped or kept."""
+    from ringfence.reports.verdict import explanation
+
+    known = _open(study, storage)
+    if arm is not None:
+        known.explain(arm)  # refuses an arm that is not there
+    document = explanation(known.recommend(), arm)
+    if json:
+        output.print_json(document)
+        return
+    for one in document["arms"]:
+        output.say(f"{one['name']}: {one['reason']}")
+
+
+def export(
+    study: StudyName,
+    *,
+    output_file: Annotated[
+        Path, typer.Option("--output", help="A .csv or .parquet file to write.")
+    ],
+    storage: StorageUrl = None,
+    json: Json = False,
+) -> None:
+    """Write every observation to a table: pull, arm, seed, then the metrics."""
+    from ringfence.reports.tables import write_table
+
+    columns = _open(study, storage).observations()
+    write_table(output_file, columns)
+    count = len(columns["pull"])
+    if json:
+        output.print_json({"rows": count, "output": str(output_file)})
+    else:
+        output.say(f"{count} observations written to {output_file}")
+
+
+def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
+    """Audit a study from its stored facts; exit code 1 if something is wrong."""
+    found = _open(study, storage).doctor()
+    document = {"ok": found.is_sound, **asdict(found), "problems": list(found.problems)}
+    if json:
+        output.print_json(document)
+    elif found.is_sound:
+        output.say(
+            f"{found.study} is sound: {found.told} told, {found.issued} issued, {found.failed} "
+            f"failed, of {found.budget}; every decision is the same when made again."
+        )
+    else:
+        for problem in found.problems:
+            output.say(f"problem: {problem}")
+    if not found.is_sound:
+        raise SystemExit(1)
+
+
+def studies(
+    *,
+    storage: Annotated[str, typer.Option("--storage", help="Where studies are kept.")],
+    delete: Annotated[str | None, typer.Option("--delete", help="Forget this study.")] = None,
+    json: Json = False,
+) -> None:
+    """List the studies of a storage, or delete one."""
+    from ringfence.interfaces.studies import open_storage
+
+    opened = open_storage(storage, exists=True)
+    if delete is not None:
+        opened.delete(delete)
+    names = list(opened.names())
+    if json:
+        output.print_json({"studies": names, "deleted": delete})
+        return
+    if delete is not None:
+        output.say(f"deleted {delete}")
+    for name in names:
+        output.say(name)
+
+
+def _is_file(study: str) -> bool:
+    return study.endswith(".toml") or Path(study).is_file()
+
+
+def _open(study: str, storage: str | None, *, create: bool = False) -> Any:
+    """Return a study by its file or its name; only `ask` begins one that is not there."""
+    from ringfence.interfaces.studies import Study
+    from ringfence.interfaces.study_file import read_study_file
+
+    if not _is_file(study):
+        return Study.load(study, storage=storage)
+    file = read_study_file(Path(study))
+    if create:
+        return file.open(storage=storage)
+    return Study.load(file.content.name, storage=storage or file.storage, functions=file.functions)
+
+
+def _over(known: Any) -> bool:
+    return bool(known.desk.is_finished)
+
+
+def _show_status(became: str, *, json: bool) -> None:
+    if json:
+        output.print_json({"status": became})
+    else:
+        output.say(became)
+
+
+def _give_verdict(known: Any, *, json: bool) -> None:
+    from ringfence.reports.verdict import reason, remarks, sentence, shown, verdict_document
+
+    verdict = known.recommend()
+    if json:
+        output.print_json(verdict_document(verdict))
+    else:
+        output.say(sentence(verdict))
+        names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
+        rows = [
+            [
+                arm.name,
+                str(arm.pulls),
+                *(shown(arm.estimates[n]) if n in arm.estimates else "-" for n in names),
+                output.number(arm.margin, 3),
+                arm.kind or "-",
+                reason(arm),
+            ]
+            for arm in verdict.arms
+        ]
+        output.show_table(
+            f"{verdict.pulls_used} of {verdict.budget} pulls",
+            ["arm", "pulls", *names, "margin", "looks", "why"],
+            rows,
+        )
+        for line in remarks(verdict):
+            output.say(f"- {line}")
+    raise SystemExit(EXIT_CODES[verdict.verdict])
+
+
+def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
+    from ringfence.reports.record import record_html
+
+    page = record_html(
+        known.definition,
+        known.recommend(),
+        known.view().rounds,
+        known.observations(),
+        created_at=known.created_at,
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    if not quiet:
+        output.say(f"decision record: {path}")
+
+
+class _Display:
+    """Shows a running study on standard error: a live line on a terminal, quarters elsewhere."""
+
+    def __init__(self, known: Any, *, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._known, self._next, self._next_complaint = known, 0.0, 0.0
+        self._quarter = 0
+        self._budget = known.view().head.budget
+        self._live: Live | None = None
+        self._quiet = quiet
+        if sys.stderr.isatty() and not quiet:
+            self._live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
+            self._live.start()
+
+    def told(self, _: Any, __: str) -> None:
+        """Take note of one more pull."""
+        now = time.monotonic()
+        if self._quiet or now < self._next:
+            return
+        self._next = now + _REFRESH_SECONDS
+        with suppress(StorageAwayError):  # the work itself waits for it, and says so
+            self._show()
+
+    def _show(self) -> None:
+        if self._live is not None:
+            self._live.update(_picture(self._known.status(), self._known), refresh=True)
+            return
+        stands = self._known.status()
+        quarter = 4 * (stands.told + stands.failed) // max(stands.budget, 1)
+        if quarter > self._quarter:
+            self._quarter = quarter
+            sys.stderr.write(f"{stands.told} of {stands.budget} pulls; looks best: {stands.arm}\n")
+            sys.stderr.flush()
+
+    def away(self, error: StorageAwayError) -> None:
+        """Say once in a while that the database server is waited for."""
+        now = time.monotonic()
+        if now >= self._next_complaint:
+            self._next_complaint = now + _COMPLAIN_SECONDS
+            sys.stderr.write(f"waiting: {error}\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Leave the screen as it was."""
+        if self._live is not None:
+            self._live.stop()
+
+
+def _picture(stands: Any, known: Any) -> Any:
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.text import Text
+
+    done = stands.told + stands.failed
+    verdict = known.recommend() if stands.arm is not None else None
+    lines: list[Any] = [
+        Text(f"{stands.study}: {done} of {stands.budget} pulls, round {stands.phase}"),
+        ProgressBar(total=stands.budget, completed=done, width=60),
+        Text(f"in the running: {', '.join(stands.alive)}"),
+    ]
+    if verdict is not None:
+        best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
+        lines.append(
+            Text(
+                f"looks best: {verdict.arm} ({verdict.verdict}, margin "
+                f"{output.number(best.margin, 3)}, {100 * verdict.confidence:.0f}% sure)"
+            )
+        )
+    return Group(*lines)

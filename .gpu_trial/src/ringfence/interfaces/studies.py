@@ -1,0 +1,487 @@
+"""The public `Study`: ask, tell, run, and hear the verdict. Composes study, storage and execution.
+
+May touch every room.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ringfence.core.errors import InputError, NameTakenError, nearest
+from ringfence.core.expressions import Functions
+from ringfence.core.streams import pull_seed, whole_seed
+from ringfence.execution.evaluating import Evaluate, Function
+from ringfence.execution.working import Away, Crew, Told
+from ringfence.interfaces.checking import (
+    arms_of,
+    at_least,
+    place_of,
+    positive,
+    printable,
+    rows_of,
+    study_name,
+    whole_budget,
+)
+from ringfence.storage.memory import MemoryStorage
+from ringfence.study.audit import Audit, audit
+from ringfence.study.deciding import Plan
+from ringfence.study.desk import Desk, Report
+from ringfence.study.facts import Definition, Head, PullFact, State
+from ringfence.study.ports import Clock, Storage
+from ringfence.study.reading import View
+from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A leased pull: evaluate the arm with the seed, then tell the metrics before the deadline.
+
+    The seed depends on the study's seed, the arm and how often it was pulled before, so a pull
+    that is issued again is the same evaluation.
+    """
+
+    pull: int
+    lease: int
+    arm: str
+    seed: int
+    deadline: float
+    keys: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands."""
+
+    study: str
+    told: int
+    issued: int
+    failed: int
+    budget: int
+    phase: int
+    alive: tuple[str, ...]
+    arm: str | None
+    feasible: bool | None
+    finished: bool
+
+
+class Study:
+    """A study in a storage: any number of processes may hold the same one."""
+
+    def __init__(self, desk: Desk) -> None:
+        """Compose a study from its counter; use `Study.create` or `Study.load`."""
+        self.desk = desk
+
+    @classmethod
+    def create(
+        cls,
+        name: str,
+        *,
+        arms: Sequence[str] | Mapping[str, Mapping[str, Any]],
+        objective: str,
+        constraints: str | Sequence[str],
+        budget: int,
+        policy: str = "top-two",
+        storage: str | Storage | None = None,
+        seed: int | None = None,
+        batch: int = 1,
+        metrics: Sequence[str] | None = None,
+        functions: Functions | None = None,
+        lease_seconds: float = 600.0,
+        retries: int = 0,
+        max_failures: int = 3,
+        load_if_exists: bool = False,
+        clock: Clock = time.time,
+    ) -> "Study":
+        """Create a study; it is on disk when this returns.
+
+        `storage` is a URL, by default sqlite:///NAME.db in the current folder. `batch` is how many
+        pulls an adaptive policy decides at once: as many as there are workers is a good choice.
+        Without a seed one is drawn and kept. Further `metrics` are recorded beside those of the
+        expressions. With `load_if_exists` a study of that name is loaded if it is the same one.
+        """
+        definition = Definition(
+            name=study_name(name),
+            objective=objective,
+            constraints=(constraints,) if isinstance(constraints, str) else tuple(constraints),
+            arms=arms_of(arms),
+            budget=whole_budget(budget),
+            policy=policy,
+            seed=secrets.randbelow(2**32) if seed is None else whole_seed(seed),
+            batch=at_least("batch", batch, 1),
+            metrics=tuple(metrics or ()),
+            functions={key: place_of(function) for key, function in (functions or {}).items()},
+            lease_seconds=positive("lease_seconds", lease_seconds),
+            retries=at_least("retries", retries, 0),
+            max_failures=at_least("max_failures", max_failures, 1),
+        )
+        plan = _plan(definition, functions)
+        plan.first_pulls(definition.budget)  # refuses a budget without room
+        opened = open_storage(storage if storage is not None else f"sqlite:///{name}.db")
+        try:
+            opened.create(plan.definition, Head(budget=definition.budget))
+        except NameTakenError:
+            if not load_if_exists:
+                raise
+            study = cls.load(name, storage=opened, functions=functions, clock=clock)
+            study.require_same(plan.definition, seed_matters=seed is not None)
+            study.reach_budget(int(budget))
+            return study
+        return cls(Desk(plan, opened, clock))
+
+    @classmethod
+    def load(
+        cls,
+        name: str,
+        *,
+        storage: str | Storage | None = None,
+        functions: Functions | None = None,
+        clock: Clock = time.time,
+    ) -> "Study":
+        """Load a study that exists; functions of your own must be given again."""
+        opened = open_storage(
+            storage if storage is not None else f"sqlite:///{name}.db", exists=True
+        )
+        with opened.reading(name) as ledger:
+            definition = ledger.definition
+        return cls(Desk(Plan.of(definition, functions), opened, clock))
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.desk.name
+
+    @property
+    def definition(self) -> Definition:
+        """What was fixed before the first pull."""
+        return self.desk.plan.definition
+
+    @property
+    def created_at(self) -> float:
+        """When the study was created, in seconds since the epoch."""
+        with self.desk.storage.reading(self.name) as ledger:
+            return ledger.created_at
+
+    def ask(self, n: int = 1) -> list[Pull]:
+        """Lease up to n pulls.
+
+        Fewer come when the rest of the round is leased to others; none also when the study is
+        finished (`status().finished`).
+        """
+        return [self._pull(fact) for fact in self.desk.ask(n)]
+
+    def tell(
+        self, pull: Pull | int, metrics: Mapping[str, float], *, lease: int | None = None,
+        cost: float | None = None,
+    ) -> str:  # fmt: skip
+        """Record a pull's metrics; when this returns they are on disk.
+
+        Returns `told`, or `already-told` when the same values were told before.
+        """
+        number, held = _lease(pull, lease)
+        price = None if cost is None else self.desk.number("cost", cost)
+        return self.desk.tell([Report(number, held, self.desk.values_of(metrics), price)])[0]
+
+    def tell_many(self, pulls: Sequence[Pull], metrics: Any) -> list[str]:
+        """Record many pulls at once, all or none.
+
+        `metrics` is a sequence of mappings, a mapping of metrics to arrays, or a data frame
+        (pandas, polars, Arrow), with a row a pull in the order of `pulls`.
+        """
+        if isinstance(metrics, Sequence) and not isinstance(metrics, str):
+            rows = [self._row(place, row) for place, row in enumerate(metrics)]
+        else:
+            rows = list(map(tuple, rows_of(metrics, self.desk.plan.metrics).tolist()))
+        if len(rows) != len(pulls):
+            raise InputError(
+                f"metrics has {len(rows)} rows for {len(pulls)} pulls. Give one a pull."
+            )
+        return self.desk.tell(
+            [
+                Report(pull.pull, pull.lease, values)
+                for pull, values in zip(pulls, rows, strict=True)
+            ]
+        )
+
+    def fail(
+        self, pull: Pull | int, error: str = "", *, lease: int | None = None, charge: bool = True,
+        retry: bool = True,
+    ) -> str:  # fmt: skip
+        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`."""
+        number, held = _lease(pull, lease)
+        return self.desk.fail(number, held, error, charge=charge, retry=retry)
+
+    def extend(self, pull: Pull) -> float:
+        """Keep a lease for an evaluation that takes longer; return its new deadline."""
+        return self.desk.extend(pull.pull, pull.lease)
+
+    def pulls(self, n: int = 1) -> Iterator[Pull]:
+        """Yield leased pulls until the study is finished; tell each before taking the next.
+
+        It waits where the rest of a round is leased to others.
+        """
+        while True:
+            asked = self.ask(n)
+            yield from asked
+            if not asked:
+                if self.desk.is_finished:
+                    return
+                time.sleep(_POLL_SECONDS)
+
+    def optimize(
+        self,
+        evaluate: Callable[..., Mapping[str, Any]] | Evaluate,
+        *,
+        workers: int = 1,
+        executor: Executor | None = None,
+        most: int | None = None,
+        told: Told | None = None,
+        away: Away | None = None,
+    ) -> Verdict | None:
+        """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
+
+        `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
+        so many pulls. A database server that is away is waited for five minutes; `away` hears of
+        it. Returns the verdict, or None while there is nothing to judge; a study that ends without
+        an arm to judge is an error.
+        """
+        at_least("workers", workers, 1)
+        evaluation = evaluate if _takes_orders(evaluate) else Function(evaluate)
+        Crew(self.desk, evaluation, workers, executor, told, away).run(most=most)
+        view = self.desk.look()
+        if not view.head.finished and not in_the_running(view).any():
+            return None
+        return verdict_of(self.desk.plan, view)
+
+    def recommend(self) -> Verdict:
+        """Return the verdict on all that was told so far."""
+        return verdict_of(self.desk.plan, self.desk.look())
+
+    def explain(self, arm: str | None = None) -> list[ArmVerdict]:
+        """Return why each arm was dropped or kept, or one of them."""
+        if arm is not None:
+            self._arm(arm)
+        return [one for one in self.recommend().arms if arm in (None, one.name)]
+
+    def status(self) -> Status:
+        """Return where the study stands."""
+        view = self.desk.look()
+        verdict = verdict_of(self.desk.plan, view) if in_the_running(view).any() else None
+        alive = view.rounds[-1].alive if view.rounds else [True] * len(self.definition.arms)
+        return Status(
+            study=self.name,
+            told=view.told,
+            issued=view.head.unresolved,
+            failed=view.failed,
+            budget=view.head.budget,
+            phase=view.head.round,
+            alive=tuple(
+                name for name, one in zip(self.definition.arm_names, alive, strict=True) if one
+            ),
+            arm=None if verdict is None else verdict.arm,
+            feasible=None if verdict is None else verdict.feasible,
+            finished=view.head.finished,
+        )
+
+    def raise_budget(self, budget: int) -> None:
+        """Raise the budget; it can never fall."""
+        self.desk.raise_budget(budget)
+
+    def bring(self, observations: Any, *, arm: str, label: str) -> int:
+        """Bring past observations along: a data frame or mapping with a column of arm names.
+
+        They are labelled, uncharged, and seen by decisions from the next round on.
+        """
+        from ringfence.simulation.tables import columns_of_frame
+
+        metrics = self.desk.plan.metrics
+        wanted = [arm, *metrics]
+        table = observations if isinstance(observations, Mapping) else None
+        columns = table if table is not None else columns_of_frame(observations, wanted)
+        for column in wanted:
+            if column not in columns:
+                raise InputError(f"observations have no column {column!r}. Add it.")
+        rows = rows_of({metric: columns[metric] for metric in metrics}, metrics)
+        if len(columns[arm]) != len(rows):
+            raise InputError(
+                f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
+            )
+        past = [
+            (self._arm(str(name)), tuple(values))
+            for name, values in zip(columns[arm], rows.tolist(), strict=True)
+        ]
+        self.desk.bring(past, printable("label", label))
+        return len(past)
+
+    def observations(self) -> dict[str, list[Any]]:
+        """Return every told pull by column: pull, arm, seed, then the metrics."""
+        with self.desk.storage.reading(self.name) as ledger:
+            told = [
+                pull
+                for pull in ledger.pulls_between(1, ledger.head.issued)
+                if pull.state == State.TOLD and pull.values is not None
+            ]
+        definition = self.definition
+        columns: dict[str, list[Any]] = {
+            "pull": [pull.number for pull in told],
+            "arm": [definition.arm_names[pull.arm] for pull in told],
+            "seed": [pull_seed(definition.seed, pull.arm, pull.ordinal) for pull in told],
+        }
+        for place, metric in enumerate(self.desk.plan.metrics):
+            columns[metric] = [pull.values[place] for pull in told if pull.values is not None]
+        return columns
+
+    def doctor(self) -> Audit:
+        """Audit the study from its stored facts."""
+        with self.desk.storage.reading(self.name) as ledger:
+            return audit(self.desk.plan, ledger)
+
+    def view(self) -> View:
+        """Return where the study stands and all that it has seen, for reports."""
+        return self.desk.look()
+
+    def require_same(self, other: Definition, *, seed_matters: bool) -> None:
+        """Refuse to go on with a definition that differs from the stored one; show how."""
+        mine, theirs = self.definition.to_dict(), other.to_dict()
+        keys = ["objective", "constraints", "arms", "policy", "batch", "metrics"]
+        keys += ["seed"] * seed_matters
+        for key in keys:
+            if mine[key] != theirs[key]:
+                raise InputError(
+                    f"study {self.name!r} exists with another {key}: it has {mine[key]!r}, now "
+                    f"given {theirs[key]!r}. Change it back, or begin a study of another name."
+                )
+
+    def reach_budget(self, budget: int) -> None:
+        """Raise the budget to at least this; one that is lower than the study's is refused."""
+        held = self.desk.head.budget
+        if budget < held:
+            raise InputError(
+                f"budget = {budget} is less than the {held} pulls that study {self.name!r} has. A "
+                "budget can only rise: mend it."
+            )
+        if budget > held:
+            self.raise_budget(budget)
+
+    async def ask_async(self, n: int = 1) -> list[Pull]:
+        """Lease pulls without blocking the event loop."""
+        return await asyncio.to_thread(self.ask, n)
+
+    async def tell_async(self, pull: Pull, metrics: Mapping[str, float]) -> str:
+        """Record a pull without blocking the event loop."""
+        return await asyncio.to_thread(self.tell, pull, metrics)
+
+    async def fail_async(self, pull: Pull, error: str = "", *, charge: bool = True) -> str:
+        """Record a failure without blocking the event loop."""
+        return await asyncio.to_thread(self.fail, pull, error, charge=charge)
+
+    async def pulls_async(self, n: int = 1) -> AsyncIterator[Pull]:
+        """Yield leased pulls until the study is finished."""
+        while True:
+            asked = await self.ask_async(n)
+            for pull in asked:
+                yield pull
+            if not asked:
+                if await asyncio.to_thread(lambda: self.desk.is_finished):
+                    return
+                await asyncio.sleep(_POLL_SECONDS)
+
+    async def optimize_async(
+        self, evaluate: Callable[[str, int], Any], *, workers: int = 1
+    ) -> Verdict:
+        """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time."""
+
+        async def work() -> None:
+            async for pull in self.pulls_async():
+                try:
+                    metrics = await evaluate(pull.arm, pull.seed)
+                    self.desk.values_of(metrics)
+                except Exception as error:  # noqa: BLE001 - kept with the pull, as a failure
+                    await self.fail_async(pull, f"{type(error).__name__}: {error}")
+                else:
+                    await self.tell_async(pull, metrics)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(at_least("workers", workers, 1)):
+                group.create_task(work())
+        return await asyncio.to_thread(self.recommend)
+
+    def _row(self, place: int, metrics: Mapping[str, float]) -> tuple[float, ...]:
+        try:
+            return self.desk.values_of(metrics)
+        except InputError as error:
+            raise InputError(f"row {place}: {error}") from None
+
+    def _pull(self, fact: PullFact) -> Pull:
+        definition = self.definition
+        name = definition.arm_names[fact.arm]
+        return Pull(
+            pull=fact.number,
+            lease=fact.lease,
+            arm=name,
+            seed=pull_seed(definition.seed, fact.arm, fact.ordinal),
+            deadline=fact.deadline,
+            keys=definition.arms[name],
+        )
+
+    def _arm(self, name: str) -> int:
+        names = self.definition.arm_names
+        if name not in names:
+            raise InputError(
+                f"arm {name!r} is not in study {self.name!r}. It has {', '.join(names)}."
+                f"{nearest(name, names)}"
+            )
+        return names.index(name)
+
+
+def has_study(storage: str, name: str) -> bool:
+    """Tell whether a storage holds a study, without making the storage."""
+    path = Path(storage.removeprefix("sqlite:///"))
+    if storage.startswith("sqlite:///") and not path.exists():
+        return False
+    return name in open_storage(storage).names()
+
+
+def open_storage(storage: str | Storage, *, exists: bool = False) -> Storage:
+    """Return the storage that a URL names; with `exists`, a file that is missing is refused."""
+    if not isinstance(storage, str):
+        return storage
+    if storage == MemoryStorage.url:
+        return MemoryStorage()
+    from ringfence.storage.sql import SqlStorage
+
+    if exists and storage.startswith("sqlite:///"):
+        path = Path(storage.removeprefix("sqlite:///"))
+        if not path.exists():
+            raise InputError(f"storage = {storage!r}: there is no file {str(path)!r}. Mend it.")
+    return SqlStorage(storage)
+
+
+def _plan(definition: Definition, functions: Functions | None) -> Plan:
+    """Return the plan of a definition whose metrics are all written out."""
+    plan = Plan.of(definition, functions)
+    used = plan.problem.metrics
+    further = [metric for metric in definition.metrics if metric not in used]
+    metrics = tuple(printable("metric", metric) for metric in (*used, *further))
+    whole = Definition.from_dict({**definition.to_dict(), "metrics": metrics})
+    return Plan.of(whole, functions)
+
+
+def _takes_orders(evaluate: Any) -> bool:
+    from ringfence.execution import evaluating
+
+    return isinstance(evaluate, evaluating.Command | evaluating.Function | evaluating.LoggedRows)
+
+
+def _lease(pull: Pull | int, lease: int | None) -> tuple[int, int]:
+    if isinstance(pull, Pull):
+        return pull.pull, pull.lease if lease is None else lease
+    if lease is None:
+        raise InputError(f"pull {pull} needs its lease. Give lease=..., as ask returned it.")
+    return int(pull), int(lease)

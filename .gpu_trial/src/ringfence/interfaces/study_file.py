@@ -1,0 +1,195 @@
+"""Study files: TOML in, a study and a way to evaluate its pulls out.
+
+May touch every room, and the files that were named.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.expressions import Functions
+from ringfence.core.problem import Problem
+from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
+from ringfence.interfaces.studies import Study, has_study
+from ringfence.simulation.instance_file import complaint, loaded_function
+from ringfence.simulation.tables import number_column, read_columns
+
+_SHAPE = ConfigDict(extra="forbid", strict=True)
+
+
+class _Table(BaseModel):
+    model_config = _SHAPE
+    path: str
+    arm: str
+
+
+class _Pull(BaseModel):
+    model_config = _SHAPE
+    command: list[str] | None = None
+    python: str | None = None
+    table: _Table | None = None
+    timeout_seconds: float | int | None = None
+    retries: int = 0
+
+
+class _File(BaseModel):
+    model_config = _SHAPE
+    name: str
+    objective: str
+    constraints: list[str]
+    budget: int
+    policy: str = "top-two"
+    arms: list[str] | dict[str, dict[str, Any]]
+    pull: _Pull | None = None
+    seed: int | None = None
+    batch: int | None = None
+    metrics: list[str] | None = None
+    functions: dict[str, str] | None = None
+    storage: str | None = None
+    lease_seconds: float | int = 600.0
+    max_failures: int = 3
+
+
+_KEYS = {
+    "": tuple(_File.model_fields),
+    "pull": tuple(_Pull.model_fields),
+    "table": tuple(_Table.model_fields),
+}
+_MISSING = {
+    "name": "Add one, such as name = 'prompts'.",
+    "objective": "Add one, such as objective = 'maximize mean(score)'.",
+    "constraints": "Add them, such as constraints = ['p95(latency_ms) <= 200'].",
+    "budget": "Add the number of pulls, such as budget = 600.",
+    "arms": "Add them, such as arms = ['v1', 'v2'].",
+}
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study file that was read and found well formed."""
+
+    path: Path
+    content: _File
+    functions: Functions
+
+    @property
+    def storage(self) -> str:
+        """Where the study is kept: as the file says, or in NAME.db beside it."""
+        if self.content.storage is not None:
+            return self.content.storage
+        return f"sqlite:///{self.path.parent / (self.content.name + '.db')}"
+
+    def open(self, *, storage: str | None = None, workers: int = 1) -> Study:
+        """Create the study, or load it if it exists and is the same one.
+
+        Only the budget may differ, upwards. Without `batch`, an adaptive policy decides as many
+        pulls at once as there are workers when the study is created.
+        """
+        with _placed(self.path):
+            return self._open(storage or self.storage, workers)
+
+    def _open(self, storage: str, workers: int) -> Study:
+        file = self.content
+        arguments: dict[str, Any] = {
+            "arms": file.arms,
+            "objective": file.objective,
+            "constraints": file.constraints,
+            "budget": file.budget,
+            "policy": file.policy,
+            "storage": storage,
+            "seed": file.seed,
+            "metrics": file.metrics,
+            "functions": self.functions,
+            "lease_seconds": float(file.lease_seconds),
+            "retries": 0 if file.pull is None else file.pull.retries,
+            "max_failures": file.max_failures,
+            "load_if_exists": True,
+        }
+        if file.batch is None and has_study(storage, file.name):
+            workers = Study.load(file.name, storage=storage).definition.batch
+        return Study.create(file.name, batch=file.batch or workers, **arguments)
+
+    def evaluation(self) -> Evaluate:
+        """Return the way in which pulls are evaluated."""
+        with _placed(self.path):
+            return self._evaluation()
+
+    def _evaluation(self) -> Evaluate:
+        pull = self.content.pull
+        ways = [] if pull is None else [pull.command, pull.python, pull.table]
+        if pull is None or sum(way is not None for way in ways) != 1:
+            raise InputError(
+                "[pull] must have exactly one of command, python and table. Add "
+                "command = ['./evaluate', '--arm', '{arm}', '--seed', '{seed}']."
+            )
+        if pull.command is not None:
+            if not pull.command:
+                raise InputError("pull.command = [] must name a program. Add it.")
+            timeout = None if pull.timeout_seconds is None else float(pull.timeout_seconds)
+            return Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
+        if pull.python is not None:
+            return Function(loaded_function("pull.python", pull.python, self.path.parent))
+        return self._logged(pull.table)
+
+    def _logged(self, table: _Table | None) -> LoggedRows:
+        if table is None:
+            raise InputError("pull.table is missing.")
+        file = self.content
+        metrics = Problem.parse(file.objective, file.constraints, functions=self.functions).metrics
+        metrics = tuple(dict.fromkeys((*metrics, *(file.metrics or ()))))
+        columns = read_columns(self.path.parent / table.path, [table.arm, *metrics])
+        rows = np.column_stack([number_column(columns[metric], metric) for metric in metrics])
+        owner = np.array([str(value) for value in columns[table.arm]])
+        found = {name: rows[owner == name] for name in file.arms}
+        for name, mine in found.items():
+            if not len(mine):
+                raise InputError(
+                    f"pull.table has no row of arm {name!r} in column {table.arm!r}. "
+                    "Mend the name or drop the arm."
+                )
+        return LoggedRows(metrics, found)
+
+
+def read_study_file(path: Path) -> StudyFile:
+    """Read a study file; every error begins with its name."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"study = {str(path)!r} does not exist. Give a TOML file.") from None
+    except OSError as error:
+        raise InputError(f"study = {str(path)!r} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file: {error}.") from None
+    with _placed(path):
+        return _study_file(path, content)
+
+
+@contextmanager
+def _placed(path: Path) -> Iterator[None]:
+    """Begin every error with the file's name."""
+    try:
+        yield
+    except ExpressionError as error:
+        raise ExpressionError(f"{path}: {error.what}", error.text, error.position) from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
+    try:
+        file = _File.model_validate(dict(content))
+    except ValidationError as error:
+        raise complaint(error, _KEYS, _MISSING) from None
+    functions = {
+        name: loaded_function(f"functions.{name}", text, path.parent)
+        for name, text in (file.functions or {}).items()
+    }
+    Problem.parse(file.objective, file.constraints, functions=functions)
+    return StudyFile(path, file, functions)

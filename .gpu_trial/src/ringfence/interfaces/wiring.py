@@ -1,0 +1,390 @@
+"""Composes the rooms into the public functions: the one file that knows them all.
+
+May touch every room.
+"""
+
+import operator
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import partial, reduce
+from numbers import Integral
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ringfence.core.errors import InputError, NotBuiltError, one_of
+from ringfence.core.streams import whole_seed
+from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
+from ringfence.policies.registry import QUICK_POLICIES, find_policy
+from ringfence.reports.paper import (
+    BUDGETS,
+    POLICY_NAMES,
+    UNPUBLISHED_BUDGETS,
+    UNPUBLISHED_INSTANCE,
+    PaperReport,
+    paper_report,
+)
+from ringfence.reports.tournament import Tournament, tournament_report
+from ringfence.simulation.cells import Cell, budget_for, fight
+from ringfence.simulation.experiment import (
+    Counts,
+    Experiment,
+    chunk_sizes,
+    total,
+)
+from ringfence.simulation.families import find_family
+from ringfence.simulation.instance import PAPER_INSTANCES, Instance
+from ringfence.simulation.kernels import Tally
+from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
+
+AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
+AnyPolicy: TypeAlias = Policy | str
+RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally | Counts]
+
+RunTally: TypeAlias = Callable[[Experiment, int, int, int], Tally]
+
+UNPUBLISHED_REPLICATIONS = 4_000_000
+_SLOW_CHUNK = 16
+_WORTH_A_GPU = 2**12  # chunks of the CPU's: from ten seconds to a minute of one core
+_ONE_INSTANCE = (Instance, Mapping, str, Path)
+_ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
+
+
+def simulate(
+    instance: AnyInstance,
+    policy: AnyPolicy = "constrained-sr",
+    *,
+    budget: int,
+    replications: int = 100_000,
+    seed: int = 0,
+    scales: str = "known",
+    batch: int = 1,
+    engine: str = "cpu",
+    method: str = "monte-carlo",
+    threads: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> SimulationResult:
+    """Return how often a policy errs on an instance at a budget.
+
+    The result for a seed is the same on any number of threads. With `scales="estimated"` the
+    policy learns the noise from its pulls; `batch` is how many pulls an adaptive policy decides
+    at once. `engine="reference"` pulls one sample at a time in plain Python, `"cuda"` runs on all
+    NVIDIA GPUs there are, and `"auto"` on these where it is worth it. `executor`, if given, takes
+    the place of threads: processes, or a cluster (Dask's client.get_executor()). `progress` is
+    told of finished replications as they come.
+    """
+    _require_built("method", method, built="monte-carlo", planned="importance")
+    replications, threads = _count("replications", replications), _threads(threads)
+    seed = whole_seed(seed)
+    experiment = Experiment(
+        _instance(instance),
+        _policy(policy),
+        budget,
+        scales=scales,
+        batch=_count("batch", batch),
+    )
+    if engine == "auto":
+        engine = "cuda" if _is_worth_a_gpu(experiment, replications) else "cpu"
+    run, engine = _engine(engine, experiment, here=executor is None)
+    if executor is None or engine != "cuda":
+        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
+    started = time.perf_counter()
+    counts = total(
+        run_chunks(
+            partial(_counted, run, experiment, seed),
+            chunk_sizes(replications, _chunk_size(engine, experiment)),
+            threads=_workers(engine, threads),
+            executor=executor,
+            progress=progress,
+        )
+    )
+    seconds = time.perf_counter() - started
+    return SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
+
+
+def compare(
+    instances: AnyInstance | Sequence[AnyInstance],
+    *,
+    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
+    budgets: int | Sequence[int],
+    replications: int = 100_000,
+    seed: int = 0,
+    scales: str = "known",
+    batch: int = 1,
+    threads: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> list[ComparisonRow]:
+    """Return a row for every instance, budget and policy, on common random numbers.
+
+    Policies on the same schedule see identical pulls, if the noise is known; adaptive policies
+    go their own ways. Every ratio is to the first policy.
+    """
+    replications, threads = _count("replications", replications), _threads(threads)
+    seed, batch = whole_seed(seed), _count("batch", batch)
+    listed = [instances] if isinstance(instances, _ONE_INSTANCE) else list(instances)
+    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
+    amounts = list(budgets) if isinstance(budgets, Iterable) else [budgets]
+    for key, values in (("instances", listed), ("policies", named), ("budgets", amounts)):
+        if not values:
+            raise InputError(f"{key} = [] must name at least one. Add one.")
+    chosen = [_policy(policy) for policy in named]
+    plans = [
+        [
+            Experiment(loaded, policy, budget, shared=True, scales=scales, batch=batch)
+            for policy in chosen
+        ]
+        for loaded in map(_instance, listed)
+        for budget in amounts
+    ]
+    return [
+        row
+        for experiments in plans
+        for row in _side_by_side(
+            experiments,
+            replications,
+            seed=seed,
+            threads=threads,
+            executor=executor,
+            progress=progress,
+        )
+    ]
+
+
+def tournament(
+    family: str = "uniform",
+    *,
+    arm_counts: int | Sequence[int] = (3, 8, 20),
+    count: int = 100,
+    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
+    target_error: float = 0.05,
+    scales: str = "known",
+    least_errors: int = 200,
+    most_replications: int = 200_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Tournament:
+    """Return how policies compare over random instances of a family, by size.
+
+    Each instance is fought at the budget where the first policy errs `target_error` of the time;
+    every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
+    `most_replications`. `progress` is told of finished instances.
+    """
+    kind, seed = find_family(family), whole_seed(seed)
+    count, threads = _count("count", count), _threads(threads)
+    least_errors = _count("least_errors", least_errors)
+    most_replications = _count("most_replications", most_replications)
+    if not 0.0 < target_error < 1.0:
+        raise InputError(
+            f"target_error = {target_error!r} must lie between 0 and 1. Use 0.05, or 0.01."
+        )
+    sizes = list(arm_counts) if isinstance(arm_counts, Iterable) else [arm_counts]
+    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
+    for key, values in (("arm_counts", sizes), ("policies", named)):
+        if not values:
+            raise InputError(f"{key} = [] must name at least one. Add one.")
+    chosen = [_policy(policy) for policy in named]
+    plan = [(number, _count("arms", size)) for size in sizes for number in range(count)]
+
+    def work(place: int, _: int) -> list[Cell]:
+        number, arm_count = plan[place]
+        instance = kind.draw(number, arm_count=arm_count, seed=seed)
+        budget = budget_for(instance, chosen[0], target_error, seed=seed, scales=scales)
+        return [
+            fight(
+                instance,
+                policy,
+                budget,
+                seed=seed,
+                scales=scales,
+                least_errors=least_errors,
+                most_replications=most_replications,
+            )
+            for policy in chosen
+        ]
+
+    rounds = run_chunks(work, [1] * len(plan), threads=threads, progress=progress)
+    cells = [cell for fought in rounds for cell in fought]
+    return tournament_report(
+        cells, family=family, seed=seed, target_error=target_error, scales=scales
+    )
+
+
+def reproduce_paper(
+    *,
+    replications: int = 100_000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> PaperReport:
+    """Return the paper's four panels beside its published points, with fitted decay rates.
+
+    The points that the paper could only give as minus infinity get four million replications, or
+    as many as asked for if that is more.
+    """
+    instances = [Instance.load(name) for name in PAPER_INSTANCES]
+    rows = compare(
+        instances,
+        policies=POLICY_NAMES,
+        budgets=BUDGETS,
+        replications=replications,
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+    beyond = compare(
+        PAPER_INSTANCES[UNPUBLISHED_INSTANCE - 1],
+        policies=POLICY_NAMES,
+        budgets=UNPUBLISHED_BUDGETS,
+        replications=max(replications, UNPUBLISHED_REPLICATIONS),
+        seed=seed,
+        threads=threads,
+        progress=progress,
+    )
+    return paper_report([row.result for row in rows], [row.result for row in beyond], instances)
+
+
+def paper_replications(replications: int) -> int:
+    """Return how many replications `reproduce_paper` runs in all, for a progress bar."""
+    points = len(PAPER_INSTANCES) * len(BUDGETS)
+    beyond = len(UNPUBLISHED_BUDGETS) * max(replications, UNPUBLISHED_REPLICATIONS)
+    return points * replications + beyond
+
+
+def _side_by_side(
+    experiments: Sequence[Experiment],
+    replications: int,
+    *,
+    seed: int,
+    threads: int | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> list[ComparisonRow]:
+    """Run all experiments on every chunk, so that their replications can be paired."""
+    run, engine = _tallied(experiments[0])
+    work = partial(_counted_side_by_side, run, experiments, seed)
+    for experiment in experiments:
+        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
+    started = time.perf_counter()
+    slow = engine == "reference"
+    size = _SLOW_CHUNK if slow else min(experiment.chunk_size for experiment in experiments)
+    chunks = run_chunks(
+        work,
+        chunk_sizes(replications, size),
+        threads=threads,
+        executor=executor,
+        progress=progress,
+    )
+    sums = reduce(lambda before, more: list(map(operator.add, before, more)), chunks)
+    seconds = (time.perf_counter() - started) / len(experiments)
+    results = [
+        SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
+        for experiment, counts in zip(experiments, sums, strict=True)
+    ]
+    return [
+        compared(result, results[0], counts) for result, counts in zip(results, sums, strict=True)
+    ]
+
+
+def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
+    found = run(experiment, seed, chunk, size)
+    return found if isinstance(found, Counts) else Counts.of(found)
+
+
+def _counted_side_by_side(
+    run: RunTally, experiments: Sequence[Experiment], seed: int, chunk: int, size: int
+) -> list[Counts]:
+    tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
+    return [Counts.of(tally, first=tallies[0]) for tally in tallies]
+
+
+def _instance(source: AnyInstance) -> Instance:
+    if isinstance(source, Instance):
+        return source
+    return Instance.from_dict(source) if isinstance(source, Mapping) else Instance.load(source)
+
+
+def _policy(source: AnyPolicy) -> Policy:
+    if isinstance(source, str):
+        return find_policy(source)
+    if not isinstance(source, PhasePolicy | AdaptivePolicy):
+        raise InputError(f"policy = {source!r} must be a name, a PhasePolicy or an AdaptivePolicy.")
+    return source
+
+
+def _engine(name: str, experiment: Experiment, *, here: bool = True) -> tuple[RunChunk, str]:
+    """Return the engine and its name; `here` tells whether it will run in this process."""
+    if name in ("cpu", "reference"):
+        return _tallied(experiment, name)
+    if name == "cuda":
+        from ringfence.simulation.cuda_compilation import require_gpu
+
+        require_gpu(here=here)
+        from ringfence.simulation import cuda_engine
+
+        cuda_engine.require_supported(experiment)
+        return cuda_engine.count_chunk, name
+    raise one_of("engine", name, ("cpu", "cuda", "auto", "reference"))
+
+
+def _tallied(experiment: Experiment, name: str = "cpu") -> tuple[RunTally, str]:
+    """Return an engine that tells replications apart; your own functions are not compiled."""
+    if name == "reference" or experiment.instance.has_own:
+        from ringfence.simulation.reference import run_chunk
+
+        return run_chunk, "reference"
+    return Experiment.run_chunk, name
+
+
+def _is_worth_a_gpu(experiment: Experiment, replications: int) -> bool:
+    """Tell whether there is a GPU, and work enough to make up for compiling for it."""
+    if replications < _WORTH_A_GPU * experiment.chunk_size:
+        return False
+    from ringfence.simulation.cuda_compilation import gpu_count
+
+    if gpu_count() == 0:
+        return False
+    from ringfence.simulation import cuda_engine
+
+    return cuda_engine.is_supported(experiment)
+
+
+def _chunk_size(engine: str, experiment: Experiment) -> int:
+    if engine == "reference":
+        return _SLOW_CHUNK
+    if engine == "cuda":
+        from ringfence.simulation import cuda_engine
+
+        return cuda_engine.chunk_size(experiment)
+    return experiment.chunk_size
+
+
+def _workers(engine: str, threads: int | None) -> int | None:
+    """Return how many threads hand out chunks: for GPUs, one each."""
+    if engine == "reference":
+        return 1
+    if engine == "cuda":
+        from ringfence.simulation.cuda_compilation import gpu_count
+
+        return max(1, gpu_count())
+    return threads
+
+
+def _require_built(key: str, value: str, *, built: str, planned: str) -> None:
+    if value == planned:
+        raise NotBuiltError(f"{key} = {value!r} is not built yet. Use {built!r}.")
+    if value != built:
+        raise one_of(key, value, (built,))
+
+
+def _count(key: str, value: int) -> int:
+    if not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{key} = {value!r} must be at least 1. Give a positive whole number.")
+    return int(value)
+
+
+def _threads(threads: int | None) -> int | None:
+    return None if threads is None else _count("threads", threads)

@@ -1,0 +1,51 @@
+"""The list of policies: a new one is a file beside this and a line below.
+
+May touch core and every policy.
+"""
+
+from ringfence.core.errors import one_of
+from ringfence.policies import (
+    constrained_sr,
+    infeasible_first,
+    ocba_co,
+    scalarised,
+    sequential_halving,
+    successive_rejects,
+    thompson,
+    top_two,
+    uniform,
+)
+from ringfence.policies.policy import PhasePolicy, Policy
+
+POLICIES: tuple[Policy, ...] = (
+    constrained_sr.POLICY,
+    infeasible_first.POLICY,
+    sequential_halving.with_rule(constrained_sr.reject),
+    successive_rejects.POLICY,
+    uniform.POLICY,
+    scalarised.POLICY,
+    top_two.POLICY,
+    ocba_co.POLICY,
+    thompson.POLICY,
+)
+
+
+# What comparisons run unless told otherwise: thompson takes a hundred times longer to decide.
+QUICK_POLICIES = tuple(policy for policy in POLICIES if policy is not thompson.POLICY)
+PHASE_POLICIES = tuple(policy for policy in POLICIES if isinstance(policy, PhasePolicy))
+
+
+def find_policy(name: str) -> Policy:
+    """Return the policy of that name; an unknown name is answered with the nearest one."""
+    for policy in POLICIES:
+        if policy.name == name:
+            return policy
+    raise one_of("policy", name, (policy.name for policy in POLICIES))
+
+
+def find_phase_policy(name: str) -> PhasePolicy:
+    """Return the phase policy of that name."""
+    for policy in PHASE_POLICIES:
+        if policy.name == name:
+            return policy
+    raise one_of("phase policy", name, (policy.name for policy in PHASE_POLICIES))

@@ -1,0 +1,53 @@
+"""Scalarisation: Successive Rejects on a weighted sum of objective and constraints.
+
+A baseline, and what the paper argues against: no weight turns limits into a price that is right on
+every instance. Here one unit of noise of each attribute costs the same. Touches its arguments only.
+"""
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.gaps import margin, precedes
+from ringfence.core.schedule import one_more_than_arms, successive_rejects_phases
+from ringfence.policies.policy import PhasePolicy
+
+
+def reject(
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+) -> int:
+    """Return the survivor with the largest weighted sum; ties by margin, then by priority."""
+    worst = -1
+    worst_sum = 0.0
+    worst_margin = 0.0
+    for i in range(estimates.shape[0]):
+        if not alive[i]:
+            continue
+        own_sum = weighted_sum(estimates, i, scales, thresholds)
+        own_margin = margin(estimates, i, scales, thresholds)
+        if worst < 0 or precedes(
+            worst_sum, worst_margin, priority[worst], own_sum, own_margin, priority[i]
+        ):
+            worst = i
+            worst_sum = own_sum
+            worst_margin = own_margin
+    return worst
+
+
+def weighted_sum(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> float:
+    """Return the objective plus all constraints, each in units of its noise."""
+    total: float = scales[0] * estimates[arm, 0]
+    for c in range(1, estimates.shape[1]):
+        total += scales[c] * (estimates[arm, c] - thresholds[c - 1])
+    return total
+
+
+POLICY = PhasePolicy(
+    name="scalarised",
+    summary="a baseline: drops the arm with the worst sum of objective and constraints",
+    schedule=successive_rejects_phases,
+    minimum_budget=one_more_than_arms,
+    reject=reject,
+)

@@ -1,0 +1,46 @@
+"""Successive Rejects, blind to constraints: drop the largest objective.
+
+Audibert and Bubeck (COLT 2010). A baseline: it finds the best arm, not the best feasible one;
+only its flag looks at the constraints. Touches its arguments only.
+"""
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.gaps import margin, precedes
+from ringfence.core.schedule import one_more_than_arms, successive_rejects_phases
+from ringfence.policies.policy import PhasePolicy
+
+
+def reject(
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+) -> int:
+    """Return the survivor with the largest objective.
+
+    The margin decides only between equal objectives.
+    """
+    worst = -1
+    worst_margin = 0.0
+    for i in range(estimates.shape[0]):
+        if not alive[i]:
+            continue
+        own_margin = margin(estimates, i, scales, thresholds)
+        if worst < 0 or precedes(
+            estimates[worst, 0], worst_margin, priority[worst],
+            estimates[i, 0], own_margin, priority[i],
+        ):  # fmt: skip
+            worst = i
+            worst_margin = own_margin
+    return worst
+
+
+POLICY = PhasePolicy(
+    name="successive-rejects",
+    summary="the unconstrained ancestor: drops the arm with the worst objective",
+    schedule=successive_rejects_phases,
+    minimum_budget=one_more_than_arms,
+    reject=reject,
+)

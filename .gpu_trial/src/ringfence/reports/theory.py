@@ -1,0 +1,69 @@
+"""The theory of an instance as a document: what `ringfence gaps` shows. Pure."""
+
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.oracle import static_rate
+from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.registry import PHASE_POLICIES
+from ringfence.simulation.instance import Instance
+
+_LONG_RUN = 10**9  # pulls: a schedule's shares of them are those of any large budget
+
+
+def theory_document(instance: Instance, budget: int | None = None) -> dict[str, Any]:
+    """Return the theory of an instance under the keys that other programs rely on.
+
+    `margin_unit` says in what the violations of different constraints are compared;
+    `oracle_is_exact` whether the noise is gaussian, so that costs are exact.
+    """
+    theory, oracle = instance.hardness, instance.oracle
+    shares = None if oracle is None else oracle.allocation
+    return {
+        "instance": instance.name,
+        "optimal": instance.arms[theory.optimal],
+        "feasible": theory.feasible,
+        "arms": [
+            {"name": name} | vars(arm) for name, arm in zip(instance.arms, theory.arms, strict=True)
+        ],
+        "margin_unit": "noise",
+        "H1": theory.h1,
+        "H2": theory.h2,
+        "lower_bound_rate": instance.lower_bound_rate,
+        "conjectured_rate": theory.conjectured_rate,
+        "oracle_rate": None if oracle is None else oracle.rate,
+        "oracle_allocation": None
+        if shares is None
+        else {name: float(share) for name, share in zip(instance.arms, shares, strict=True)},
+        "oracle_is_exact": instance.law.covariances is not None,
+        "policy_rates": None
+        if oracle is None
+        else {policy.name: last_phase_rate(instance, policy) for policy in PHASE_POLICIES},
+        "budget": budget,
+        "upper_bound": None if budget is None else instance.upper_bound(budget),
+    }
+
+
+def last_phase_rate(instance: Instance, policy: PhasePolicy) -> float:
+    """Return the rate at which a phase policy errs in its last phase.
+
+    The arms that are left by then are those that it keeps when all estimates are true. Errors of
+    earlier phases come on top, so its own rate is at most this; uniform has no earlier phase.
+    """
+    arm_count = len(instance.arms)
+    phases = policy.phases(arm_count, _LONG_RUN)
+    alive, total = np.ones(arm_count, np.bool_), 0
+    order = np.arange(arm_count)
+    for phase in phases:
+        total += phase.pulls
+        if phase is phases[-1]:
+            break
+        while alive.sum() > phase.keep and policy.reject is not None:
+            counts = np.full(arm_count, total)
+            out = policy.reject(
+                instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
+            )
+            alive[out] = False
+    left = [int(arm) for arm in np.flatnonzero(alive)]
+    return static_rate(instance.truth, np.full(arm_count, total / _LONG_RUN), left)

@@ -1,0 +1,125 @@
+"""A verdict in words and as a document: what people read and programs rely on. Pure."""
+
+from typing import Any
+
+from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
+
+_NEARLY_SURE = 0.999
+EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
+CAVEAT = (
+    "Probabilities are approximate: pulls were chosen by what was seen, and are taken to be "
+    "independent."
+)
+
+
+def verdict_document(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict under the keys that other programs rely on."""
+    return {
+        "study": verdict.study,
+        "arm": verdict.arm,
+        "feasible": verdict.feasible,
+        "verdict": verdict.verdict,
+        "confidence": verdict.confidence,
+        "chance_feasible": verdict.chance_feasible,
+        "pulls_used": verdict.pulls_used,
+        "budget": verdict.budget,
+        "finished": verdict.finished,
+        "arms": [_arm_document(arm) for arm in verdict.arms],
+        "flips": [vars(flip) for flip in verdict.flips],
+        "exact": list(verdict.exact),
+        "brought": verdict.brought,
+    }
+
+
+def _arm_document(arm: ArmVerdict) -> dict[str, Any]:
+    return {
+        **vars(arm),
+        "estimates": {name: vars(one) for name, one in arm.estimates.items()},
+        "blocked_by": list(arm.blocked_by),
+    }
+
+
+def sentence(verdict: Verdict) -> str:
+    """Return the verdict as one sentence."""
+    so_far = "" if verdict.finished else "So far: "
+    sure = f"{100 * verdict.confidence:.1f}%"
+    if verdict.confidence > _NEARLY_SURE:
+        sure = f"more than {100 * _NEARLY_SURE:g}%"
+    if verdict.verdict == "feasible":
+        return f"{so_far}{verdict.arm} is the best feasible arm ({sure} sure of both)."
+    if verdict.verdict == "infeasible":
+        return f"{so_far}no arm is feasible; {verdict.arm} comes nearest ({sure} sure of both)."
+    looks = "is feasible" if verdict.feasible else "is not feasible, nor any other"
+    return (
+        f"{so_far}too close to call: {verdict.arm} looks best, and it looks as if it {looks}, but "
+        f"{100 * verdict.chance_feasible:.0f}% of what the truth may be has a feasible arm."
+    )
+
+
+def remarks(verdict: Verdict) -> list[str]:
+    """Return what else a reader should know, a line each."""
+    lines = []
+    chosen = next(arm for arm in verdict.arms if arm.name == verdict.arm)
+    for limit in chosen.blocked_by:
+        attribute = limit.rsplit(" ", 2)[0]
+        lines.append(f"{limit} blocks it: {shown(chosen.estimates[attribute])}.")
+    lines += [
+        f"{arm.name} has the better objective, but breaks {broken(arm)}."
+        for arm in verdict.arms
+        if arm.kind == "deceiver"
+    ]
+    lines += [flip_sentence(flip) for flip in verdict.flips]
+    lines += [EXPLORATORY] * bool(verdict.flips)
+    lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
+    if verdict.brought:
+        lines.append(f"{verdict.brought} observations were brought along and not charged.")
+    return [*lines, CAVEAT]
+
+
+def flip_sentence(flip: Flip) -> str:
+    """Return where another threshold would change the answer."""
+    answer = f"{flip.answer} would be the answer"
+    if flip.answer is None:
+        answer = "no arm would be feasible"
+    return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
+
+
+def reason(arm: ArmVerdict) -> str:
+    """Return why an arm was dropped or kept."""
+    words = arm.status
+    if arm.rival is not None:
+        words += f" in phase {arm.phase}, against {arm.rival}"
+        words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"
+    if arm.blocked_by:
+        words += f"; it breaks {broken(arm)}"
+    return words
+
+
+def broken(arm: ArmVerdict) -> str:
+    """Return the limits that an arm seems to break, with its values."""
+    return " and ".join(
+        f"{limit} ({arm.estimates[limit.rsplit(' ', 2)[0]].value:.4g})" for limit in arm.blocked_by
+    )
+
+
+def shown(estimate: Estimate) -> str:
+    """Return an estimate with its interval."""
+    return f"{estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"
+
+
+def explanation(verdict: Verdict, arm: str | None = None) -> dict[str, Any]:
+    """Return why each arm was dropped or kept, as a document."""
+    chosen = [one for one in verdict.arms if arm is None or one.name == arm]
+    return {
+        "study": verdict.study,
+        "arms": [
+            {
+                "name": one.name,
+                "reason": reason(one),
+                "phase": one.phase,
+                "rival": one.rival,
+                "gap": one.gap,
+            }
+            for one in chosen
+        ],
+    }

@@ -1,0 +1,118 @@
+"""One cell of a tournament: a policy on an instance, run until enough errors were seen.
+
+And the budget at which a cell is fought: the least at which the base policy errs as seldom as was
+asked for. May touch core, policies and simulation.
+"""
+
+import math
+from dataclasses import dataclass
+
+from ringfence.core.errors import InputError
+from ringfence.policies.policy import Policy
+from ringfence.simulation.experiment import Counts, Experiment, total
+from ringfence.simulation.instance import Instance
+
+_SEARCH_REPLICATIONS = 10_000
+_SEARCH_PRECISION = 1.01
+_LARGEST_BUDGET = 10**7
+_BATCHES = 400
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How often a policy erred on an instance at a budget."""
+
+    instance: str
+    arms: int
+    policy: str
+    budget: int
+    batch: int
+    errors: int
+    replications: int
+
+    @property
+    def error_rate(self) -> float:
+        """The share of errors; none counts as half an error, so that ratios are defined."""
+        return max(self.errors, 0.5) / self.replications
+
+
+def budget_for(
+    instance: Instance, policy: Policy, target: float, *, seed: int, scales: str = "known"
+) -> int:
+    """Return a budget at which a policy's error rate is close to a target.
+
+    The least one, to a percent, at which ten thousand replications say so.
+    """
+
+    def errs_too_often(budget: int) -> bool:
+        experiment = Experiment(instance, policy, budget, scales=scales)
+        counts = _run(experiment, seed, 0, _SEARCH_REPLICATIONS)
+        return counts.errors > target * counts.replications
+
+    low = policy.minimum_budget(len(instance.arms))
+    Experiment(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget mends
+    while not _is_enough(instance, policy, low, scales):
+        low += 1
+    high = low
+    while errs_too_often(high):
+        low, high = high, 2 * high
+        if high > _LARGEST_BUDGET:
+            raise InputError(
+                f"instance {instance.name!r}: {policy.name} errs more than {target:g} of the time "
+                f"even with {_LARGEST_BUDGET:,} pulls. Raise the target error."
+            )
+    while high > low + 1 and high > _SEARCH_PRECISION * low:
+        middle = min(max(int(math.sqrt(low * high)), low + 1), high - 1)
+        if errs_too_often(middle):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def fight(
+    instance: Instance,
+    policy: Policy,
+    budget: int,
+    *,
+    seed: int,
+    scales: str = "known",
+    least_errors: int,
+    most_replications: int,
+) -> Cell:
+    """Run a policy until so many errors were seen, or so many replications were run.
+
+    An adaptive policy decides a four-hundredth of its budget at once. The streams are not those
+    of the search for the budget.
+    """
+    batch = max(1, budget // _BATCHES)
+    experiment = Experiment(instance, policy, budget, scales=scales, batch=batch)
+    seen: list[Counts] = []
+    done, errors, size = 0, 0, least_errors
+    while errors < least_errors and done < most_replications:
+        size = min(size, most_replications - done)
+        seen.append(_run(experiment, seed + 1, len(seen), size))
+        done, errors = done + size, errors + seen[-1].errors
+        size = 2 * done
+    counts = total(seen)
+    return Cell(
+        instance=instance.name,
+        arms=len(instance.arms),
+        policy=policy.name,
+        budget=budget,
+        batch=batch,
+        errors=counts.errors,
+        replications=counts.replications,
+    )
+
+
+def _run(experiment: Experiment, seed: int, chunk: int, replications: int) -> Counts:
+    return Counts.of(experiment.run_chunk(seed, chunk, replications))
+
+
+def _is_enough(instance: Instance, policy: Policy, budget: int, scales: str) -> bool:
+    try:
+        Experiment(instance, policy, budget, scales=scales)
+    except InputError:
+        return False
+    return True

@@ -1,0 +1,142 @@
+"""Makes plain rules callable from compiled code, and keeps what was compiled on disk.
+
+Rules carry no decorator: when a kernel needs one, it and every plain function that it calls are
+registered with Numba, to be inlined. The cache folder is named by a hash of the code that was
+loaded and of the compilers' versions, because Numba alone does not notice an edited rule in
+another file. Rules from outside ringfence are compiled afresh in every process.
+
+May touch core, policies and the cache folder.
+"""
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import RLock
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.extending import register_jitable
+
+CompilationError = numba.core.errors.NumbaError
+
+_KNOWN_TO_NUMBA = ("numpy", "numba", "math")
+_lock = RLock()
+_registered: set[FunctionType] = set()
+
+
+def register(function: Callable[..., Any]) -> None:
+    """Let compiled code call a plain function, and whatever plain functions it calls.
+
+    What draws random numbers keeps reference counts even in a kernel without them: some of
+    Numba's generators need them.
+    """
+    for called in reachable(function):
+        if called not in _registered:
+            draws = "rng" in called.__code__.co_varnames[: called.__code__.co_argcount]
+            options = {"_nrt": True} if draws else {}
+            register_jitable(forceinline=True, **options)(called)
+            _registered.add(called)
+
+
+def reachable(function: Any, found: dict[FunctionType, None] | None = None) -> list[FunctionType]:
+    """Return a plain function and every plain function that it calls.
+
+    What Numba knows by itself is not followed.
+    """
+    found = {} if found is None else found
+    if is_plain(function) and function not in found:
+        found[function] = None
+        for value in _names_of(function).values():
+            reachable(value, found)
+    return list(found)
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is a Python function that Numba does not know by itself."""
+    if not isinstance(value, FunctionType):
+        return False
+    return value.__module__.partition(".")[0] not in _KNOWN_TO_NUMBA
+
+
+def compile_kernel(
+    kernel: Callable[..., Any], *parts: Callable[..., Any], allocates: bool = True
+) -> Callable[..., Any]:
+    """Return the kernel compiled; `parts` are the plain functions that it closes over.
+
+    One that allocates no array is compiled without reference counts, which else are kept for
+    every field taken from a tuple of arrays: rules that hand such tuples on ran ten times slower.
+    """
+    with _lock:
+        for part in parts:
+            register(part)
+        ours = all(part.__module__.startswith("ringfence.") for part in parts)
+        folder = cache_folder(fingerprint(kernel)) if ours else None
+        before = numba.config.CACHE_DIR
+        try:
+            numba.config.CACHE_DIR = str(folder or "")
+            # NumPy's division rules: no check for zero on every estimate. Counts are never zero.
+            compiled: Callable[..., Any] = numba.njit(
+                nogil=True, error_model="numpy", cache=folder is not None, _nrt=allocates
+            )(kernel)
+        finally:
+            numba.config.CACHE_DIR = before
+        return compiled
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Return a hash of a function and all it calls, as they were loaded, and of the compilers.
+
+    The files on disk are not asked: they may have been edited since they were imported.
+    """
+    facts = [sys.version, numba.__version__, np.__version__, platform.machine()]
+    for called in reachable(function):
+        code = called.__code__
+        numbers = {
+            name: value
+            for name, value in _names_of(called).items()
+            if isinstance(value, int | float | str)
+        }
+        facts += [called.__module__, called.__qualname__, code.co_code.hex(), repr(numbers)]
+        facts += [
+            repr(code.co_names),
+            repr([c for c in code.co_consts if not hasattr(c, "co_code")]),
+        ]
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+
+
+def cache_folder(name: str) -> Path | None:
+    """Return a folder for compiled kernels of that fingerprint, or None if unwritable."""
+    named = os.environ.get("RINGFENCE_CACHE_DIR")
+    try:
+        folder = (Path(named) if named else _user_cache() / "ringfence") / name
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # no permission, or no home
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def _names_of(function: FunctionType) -> dict[str, Any]:
+    """Return what a function's names stand for: globals, attributes of modules, cells."""
+    names = function.__code__.co_names
+    known = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    for module in [value for value in known.values() if isinstance(value, ModuleType)]:
+        known |= {
+            f"{module.__name__}.{name}": vars(module)[name]
+            for name in names
+            if name in vars(module)
+        }
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return known | {name: cell.cell_contents for name, cell in cells}
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -1,0 +1,289 @@
+"""One policy, one instance, one budget: what is replicated, chunk by chunk, and what is counted.
+
+A chunk is a fixed number of replications with streams of its own, so that its outcome depends on
+the seed and its number alone. May touch core, policies and simulation.
+"""
+
+import operator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import TypeAlias
+from zlib import crc32
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.errors import InputError, one_of
+from ringfence.core.schedule import Phase, pulls_used
+from ringfence.core.streams import Generator, chunk_key, chunk_streams
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
+from ringfence.simulation import adaptive_kernels, recorded_kernels
+from ringfence.simulation.adaptive_kernels import AdaptiveDesign
+from ringfence.simulation.compilation import CompilationError
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
+
+SCALES = ("known", "estimated")
+_CHUNK_WORK = 2**18
+_ADAPTIVE_WORK = 2**22
+_MOST_CHUNK = 2**14
+_LANE_WORK = 2**10
+_LEAST_LANES = 8
+_Streams: TypeAlias = tuple[Generator, Generator]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What was counted over replications; sums of chunks, in any order.
+
+    `only_here_wrong` and `only_first_wrong` count the replications on which this policy and the
+    first of a comparison differ.
+    """
+
+    replications: int
+    errors: int
+    wrong_flag: int
+    lost_in_phase: Integers
+    pulls: Floats
+    only_here_wrong: int
+    only_first_wrong: int
+
+    @classmethod
+    def of(cls, tally: Tally, *, first: Tally | None = None) -> "Counts":
+        """Count a chunk, beside the first policy's on the same random numbers if there is one."""
+        other = tally.wrong if first is None else first.wrong
+        return cls(
+            replications=len(tally.wrong),
+            errors=int(tally.wrong.sum()),
+            wrong_flag=int(tally.flag_wrong.sum()),
+            lost_in_phase=tally.lost_in_phase,
+            pulls=tally.pulls.astype(np.float64),
+            only_here_wrong=int((tally.wrong & ~other).sum()),
+            only_first_wrong=int((other & ~tally.wrong).sum()),
+        )
+
+    def __add__(self, more: "Counts") -> "Counts":
+        return Counts(**{key: value + getattr(more, key) for key, value in vars(self).items()})
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A policy on an instance at a budget. With `shared`, dead arms are drawn too.
+
+    Policies on the same schedule then see identical pulls for the same seed. `scales` says whether
+    the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once.
+    """
+
+    instance: Instance
+    policy: Policy
+    budget: int
+    shared: bool = False
+    scales: str = "known"
+    batch: int = 1
+    phases: tuple[Phase, ...] = field(init=False)
+    warm_up: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Cut the budget into phases, or refuse it; an adaptive policy's is one phase."""
+        if self.scales not in SCALES:
+            raise one_of("scales", self.scales, SCALES)
+        problem = self.instance.judged
+        least = max(problem.least_pulls, 2 if self.estimated else 1)
+        arm_count = len(self.instance.arms)
+        if isinstance(self.policy, AdaptivePolicy):
+            phases: tuple[Phase, ...] = ()
+            first = self.policy.first_pulls(
+                arm_count, self.budget, least=least, wanted=problem.first_pulls
+            )
+        else:
+            phases = self.policy.phases(arm_count, self.budget, least=least)
+            first = phases[0].pulls
+        object.__setattr__(self, "phases", phases)
+        object.__setattr__(self, "warm_up", first)
+        object.__setattr__(self, "budget", int(self.budget))
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the policy estimates the noise."""
+        return self.scales == "estimated"
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether estimates come from a record of the pulls: their sums do not suffice."""
+        return self.estimated or self.instance.law.needs_pulls
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the policy chooses its pulls batch by batch."""
+        return isinstance(self.policy, AdaptivePolicy)
+
+    @property
+    def pulls_used(self) -> int:
+        """The pulls that the policy spends."""
+        if self.is_adaptive:
+            return self.budget
+        return pulls_used(len(self.instance.arms), self.phases)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of pulls one replication draws at the most."""
+        return len(self.instance.arms) * len(self.phases)
+
+    @property
+    def lanes(self) -> int:
+        """How many replications run side by side: fewer where arms are many, to stay in cache."""
+        return max(_LEAST_LANES, min(MOST_LANES, _LANE_WORK // len(self.instance.arms)))
+
+    @property
+    def chunk_size(self) -> int:
+        """How many replications make a chunk: fewer where one costs more, whatever the machine.
+
+        It is the same for every policy, so that a result does not depend on what it is compared
+        with.
+        """
+        law, arm_count = self.instance.law, len(self.instance.arms)
+        if self.is_adaptive:
+            return max(1, _ADAPTIVE_WORK // (self.budget * (4 + arm_count)))
+        work = arm_count**2 * (2 + law.normals) + self.budget * (
+            law.draws_samples or self.is_recorded
+        )
+        size: int = 2 ** (_CHUNK_WORK // work).bit_length()
+        return max(self.lanes, min(_MOST_CHUNK, size))
+
+    @cached_property
+    def design(self) -> Design:
+        """A phase policy's experiment as arrays."""
+        law = self.instance.law
+        return Design(
+            phases=np.array(self.phases, dtype=np.int64),
+            scales=self.instance.scales,
+            thresholds=self._thresholds,
+            optimal=self._optimal,
+            feasible=self.instance.hardness.feasible,
+            shuffled=law.has_ties or any(phase.extra for phase in self.phases),
+            shared=self.shared,
+            lanes=self.lanes,
+        )
+
+    @cached_property
+    def adaptive_design(self) -> AdaptiveDesign:
+        """An adaptive policy's experiment as arrays."""
+        return AdaptiveDesign(
+            warm_up=self.warm_up,
+            budget=self.budget,
+            batch=self.batch,
+            scales=self.instance.scales,
+            covariances=self.instance.law.known_covariances,
+            thresholds=self._thresholds,
+            optimal=self._optimal,
+            feasible=self.instance.hardness.feasible,
+            shuffled=self.instance.law.has_ties,
+        )
+
+    @property
+    def _thresholds(self) -> Floats:
+        return self.instance.judged.thresholds - self.instance.law.origin[1:]
+
+    @property
+    def _optimal(self) -> Mask:
+        optimal = np.zeros(len(self.instance.arms), np.bool_)
+        optimal[list(self.instance.hardness.optimal_arms)] = True
+        return optimal
+
+    def empty_tally(self, replications: int) -> Tally:
+        """Return a tally with nothing counted."""
+        return Tally(
+            wrong=np.zeros(replications, np.bool_),
+            flag_wrong=np.zeros(replications, np.bool_),
+            lost_in_phase=np.zeros(max(1, len(self.phases)), np.int64),
+            pulls=np.zeros(len(self.instance.arms), np.int64),
+            misjudged=np.zeros(1, np.int64),
+        )
+
+    def streams(self, seed: int, chunk: int) -> _Streams:
+        """Return the streams of a chunk, the same for every policy on this schedule."""
+        return chunk_streams(seed, self.budget, chunk, schedule=self._schedule)
+
+    def key(self, seed: int, chunk: int) -> tuple[int, int]:
+        """Return what names a chunk's draws where they are numbered: on a GPU."""
+        return chunk_key(seed, self.budget, chunk, schedule=self._schedule)
+
+    @property
+    def _schedule(self) -> int:
+        return crc32(repr(self.phases or (self.policy.name, self.batch)).encode())
+
+    def require_sound(self, tally: Tally) -> None:
+        """Refuse what a faulty rule produced: it must drop an arm that is still alive."""
+        if tally.misjudged[0]:
+            raise InputError(
+                f"policy {self.policy.name!r}: its rule named an arm that is not alive, "
+                f"{tally.misjudged[0]} times. Mend the rule: it must name a survivor's index."
+            )
+
+    def run_chunk(self, seed: int, chunk: int, replications: int) -> Tally:
+        """Run the first `replications` of a chunk, compiled."""
+        if self.instance.has_own:
+            raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
+        tally = self.empty_tally(replications)
+        streams, policy = self.streams(seed, chunk), self.policy
+        try:
+            if isinstance(policy, AdaptivePolicy):
+                self._run_adaptive(policy, streams, tally)
+            elif self.is_recorded:
+                self._run_recorded(policy, streams, tally)
+            else:
+                self._run_lanes(policy, streams, tally)
+        except CompilationError as error:
+            raise InputError(
+                f"policy {self.policy.name!r}: its rule cannot be compiled. Write it with plain "
+                f"loops and numbers, as in docs/skeleton_policy.py. The compiler says: {error}"
+            ) from None
+        self.require_sound(tally)
+        return tally
+
+    def _run_lanes(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
+        law = self.instance.law
+        kernel = kernel_for(
+            policy.reject,
+            law.draw_block,
+            arm_count=len(self.instance.arms),
+            attribute_count=len(self.design.scales),
+            normals=law.normals,
+        )
+        kernel(*streams, law.arrays, self.design, tally)
+
+    def _run_recorded(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
+        law = self.instance.law
+        recording = law.recording
+        kernel = recorded_kernels.recorded_kernel(
+            policy.reject, recording, estimated=self.estimated
+        )
+        most = sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
+        room = recorded_kernels.make_room(self.design, recording, most)
+        kernel(*streams, law.arrays, self.design, room, tally)
+
+    def _run_adaptive(self, policy: AdaptivePolicy, streams: _Streams, tally: Tally) -> None:
+        law, design = self.instance.law, self.adaptive_design
+        recording = law.recording if self.is_recorded else None
+        if recording is None:
+            kernel = adaptive_kernels.adaptive_kernel(policy.choose, policy.answer, law.draw_block)
+        else:
+            kernel = adaptive_kernels.recorded_kernel(
+                policy.choose, policy.answer, recording.forget, recording.add, recording.look,
+                estimated=self.estimated,
+            )  # fmt: skip
+        room = adaptive_kernels.make_room(design, law.normals, recording)
+        work = policy.make_work(len(self.instance.arms), len(design.scales))
+        kernel(*streams, law.arrays, design, room, work, tally)
+
+
+def chunk_sizes(replications: int, size: int) -> Iterator[int]:
+    """Yield how many replications each chunk runs."""
+    for start in range(0, replications, size):
+        yield min(size, replications - start)
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Return the sum of at least one chunk's counts."""
+    return reduce(operator.add, counts)

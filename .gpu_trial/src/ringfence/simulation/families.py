@@ -1,0 +1,156 @@
+"""Families of random instances: the unit of a tournament, drawn from a seed.
+
+What a policy achieves depends on the family by factors, so results always name theirs. An instance
+of a family is redrawn while its answer is nearly a matter of taste: the right arm within 0.05 of a
+threshold, or another arm that 0.05 (in raw units) would make the right one. May touch core and
+simulation's instances.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError, one_of
+from ringfence.core.hardness import hardness
+from ringfence.core.streams import Generator, family_stream
+from ringfence.simulation.instance import Instance
+
+LEAST_GAP = 0.05
+SHARES_FEASIBLE = (0.5, 0.3, 0.8, None)  # in turn; None: every arm violates every constraint
+_MOST_DRAWS = 100_000
+
+
+@dataclass(frozen=True)
+class Family:
+    """A documented way to draw instances: means uniform on [0, 1], noise as the family says.
+
+    `noise(rng, arm_count)` returns the [noise] table and each arm's own covariance, or None.
+    """
+
+    name: str
+    summary: str
+    constraint_count: int
+    noise: Callable[[Generator, int], tuple[dict[str, Any], list[Any] | None]]
+
+    def draw(self, number: int, *, arm_count: int, seed: int = 0) -> Instance:
+        """Return instance `number` of the family; it depends on the seed and the number alone."""
+        if arm_count < 2:
+            raise InputError(f"arms = {arm_count} must be at least 2. Raise it.")
+        rng = family_stream(seed, self.name, arm_count, number)
+        share = SHARES_FEASIBLE[number % len(SHARES_FEASIBLE)]
+        threshold = -0.1 if share is None else share ** (1.0 / self.constraint_count)
+        thresholds = np.full(self.constraint_count, threshold)
+        noise, covariances = self.noise(rng, arm_count)
+        if noise["family"] == "bernoulli" and share is None:
+            thresholds[:] = -LEAST_GAP  # means are shares and cannot be moved below zero
+        for _ in range(_MOST_DRAWS):
+            means = rng.random((arm_count, 1 + self.constraint_count))
+            if _is_clear(means, thresholds):
+                return self._instance(number, means, thresholds, noise, covariances)
+        raise InputError(
+            f"family {self.name!r} has no clear instance with {arm_count} arms in {_MOST_DRAWS} "
+            "draws. Lower the number of arms."
+        )
+
+    def _instance(
+        self,
+        number: int,
+        means: Floats,
+        thresholds: Floats,
+        noise: dict[str, Any],
+        covariances: list[Any] | None,
+    ) -> Instance:
+        limits = [f"limit_{c}" for c in range(1, 1 + self.constraint_count)]
+        arms: dict[str, dict[str, Any]] = {
+            f"arm-{i + 1}": {"mean": [float(x) for x in row]} for i, row in enumerate(means)
+        }
+        if covariances is not None:
+            for arm, covariance in zip(arms.values(), covariances, strict=True):
+                arm["covariance"] = covariance.tolist()
+        content = {
+            "objective": "minimize mean(loss)",
+            "constraints": [
+                f"mean({limit}) <= {float(threshold)!r}"
+                for limit, threshold in zip(limits, thresholds, strict=True)
+            ],
+            "metrics": ["loss", *limits],
+            "noise": noise,
+            "arms": arms,
+        }
+        return Instance.from_dict(content, name=f"{self.name}-{len(means)}-{number}")
+
+
+def _is_clear(means: Floats, thresholds: Floats) -> bool:
+    theory = hardness(means, np.ones(means.shape[1]), thresholds)
+    nearest = float(np.abs(means[theory.optimal, 1:] - thresholds).min())
+    return nearest >= LEAST_GAP and all(
+        arm.delta is not None and arm.delta >= LEAST_GAP
+        for i, arm in enumerate(theory.arms)
+        if i != theory.optimal
+    )
+
+
+def _equicorrelated(correlation: float, deviations: Floats) -> Floats:
+    matrix = np.full((len(deviations), len(deviations)), correlation)
+    np.fill_diagonal(matrix, 1.0)
+    return np.asarray(matrix * np.outer(deviations, deviations), dtype=np.float64)
+
+
+def _one_covariance(width: int, least: float) -> Callable[..., tuple[dict[str, Any], None]]:
+    def noise(rng: Generator, arm_count: int) -> tuple[dict[str, Any], None]:
+        covariance = _equicorrelated(rng.uniform(least, 0.8), np.ones(width))
+        return {"family": "gaussian", "covariance": covariance.tolist()}, None
+
+    return noise
+
+
+def _own_covariances(rng: Generator, arm_count: int) -> tuple[dict[str, Any], list[Any]]:
+    own = [
+        _equicorrelated(rng.uniform(-0.8, 0.8), 2.0 ** rng.uniform(-1.0, 1.0, 2))
+        for _ in range(arm_count)
+    ]
+    return {"family": "gaussian"}, own
+
+
+def _bernoulli(rng: Generator, arm_count: int) -> tuple[dict[str, Any], None]:
+    return {"family": "bernoulli"}, None
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        "uniform",
+        "one constraint, unit variances, one correlation uniform on [-0.8, 0.8]",
+        1,
+        _one_covariance(2, -0.8),
+    ),
+    Family(
+        "unequal",
+        "one constraint, each arm with its own deviations (0.5 to 2) and correlation",
+        1,
+        _own_covariances,
+    ),
+    Family(
+        "two-constraints",
+        "two constraints, unit variances, one correlation uniform on [-0.4, 0.8]",
+        2,
+        _one_covariance(3, -0.4),
+    ),
+    Family(
+        "three-constraints",
+        "three constraints, unit variances, one correlation uniform on [-0.3, 0.8]",
+        3,
+        _one_covariance(4, -0.3),
+    ),
+    Family("bernoulli", "one constraint, yes-or-no outcomes, independent", 1, _bernoulli),
+)
+
+
+def find_family(name: str) -> Family:
+    """Return the family of that name; an unknown name is answered with the nearest one."""
+    for family in FAMILIES:
+        if family.name == name:
+            return family
+    raise one_of("family", name, (family.name for family in FAMILIES))

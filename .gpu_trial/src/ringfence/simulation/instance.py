@@ -1,0 +1,139 @@
+"""An instance: a known problem, to simulate on and to reason about.
+
+May touch core; reads instance files through `instance_file`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError
+from ringfence.core.expressions import Functions
+from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
+from ringfence.core.oracle import Oracle, Truth, oracle
+from ringfence.core.problem import Problem
+from ringfence.simulation.laws import Law
+
+PAPER_INSTANCES = ("paper-1", "paper-2", "paper-3", "paper-4")
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem with named arms whose distributions are known."""
+
+    name: str
+    problem: Problem
+    arms: tuple[str, ...]
+    law: Law
+
+    @classmethod
+    def load(cls, source: str | Path) -> "Instance":
+        """Return one of the paper's instances by name (paper-1 to paper-4), or read a TOML file."""
+        from ringfence.simulation.instance_file import read_instance
+
+        if str(source) in PAPER_INSTANCES:
+            folder = resources.files("ringfence.simulation") / "instances"
+            with resources.as_file(folder / f"{source}.toml") as path:
+                return read_instance(path)
+        return read_instance(Path(source))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], *, name: str = "instance") -> "Instance":
+        """Return the instance that a TOML file of this content would give."""
+        from ringfence.simulation.instance_file import build_instance
+
+        return build_instance(content, name=name, folder=Path())
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        arm: str,
+        objective: str,
+        constraints: Sequence[str],
+        name: str = "table",
+        functions: Functions | None = None,
+    ) -> "Instance":
+        """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
+
+        `functions` are attributes of the user's own, by the name that expressions call them.
+        """
+        from ringfence.simulation.tables import columns_of_frame, table_instance
+
+        problem = Problem.parse(objective, constraints, functions=functions)
+        columns = columns_of_frame(frame, [arm, *problem.metrics])
+        return table_instance(name, problem, columns, arm)
+
+    @cached_property
+    def judged(self) -> Problem:
+        """The problem as the rules see it: limits on quantiles are limits on shares."""
+        return self.problem.judged
+
+    @property
+    def has_own(self) -> bool:
+        """Whether an attribute is a function of the user's own."""
+        return any(attribute.own is not None for attribute in self.problem.attributes)
+
+    @property
+    def means(self) -> Floats:
+        """The true attributes [arm, attribute], oriented so that lower is better."""
+        return self.law.means
+
+    @property
+    def scales(self) -> Floats:
+        """sqrt(a) of each attribute, as a policy that knows the noise is given them."""
+        return np.sqrt(self.law.constants)
+
+    @cached_property
+    def hardness(self) -> Hardness:
+        """The theory of the instance."""
+        return hardness(self.means, self.scales, self.judged.thresholds)
+
+    @property
+    def truth(self) -> Truth:
+        """What the costs of a wrong answer depend on."""
+        return Truth(
+            self.hardness,
+            self.means,
+            self.law.true_covariances,
+            self.scales,
+            self.judged.thresholds,
+        )
+
+    @cached_property
+    def oracle(self) -> Oracle | None:
+        """The best static allocation and its rate; None where several arms are right.
+
+        It is exact for gaussian noise, and an approximation by its covariances otherwise.
+        """
+        return oracle(self.truth)
+
+    @property
+    def lower_bound_rate(self) -> float | None:
+        """The decay that no consistent policy beats, where it is proven."""
+        return lower_bound_rate(self.hardness, self.law.covariances)
+
+    def upper_bound(self, budget: int) -> float | None:
+        """Bound Constrained-SR's error; None where the constants are not proven."""
+        if not self.law.constants_are_proven:
+            return None
+        return upper_bound(self.hardness, budget, constraint_count=len(self.problem.constraints))
+
+
+def require_sound(instance: Instance) -> Instance:
+    """Refuse numbers so large or small that scales and gaps cannot be computed."""
+    with np.errstate(all="ignore"):
+        scales, means = instance.scales, instance.means
+    if not (np.isfinite(scales).all() and (scales > 0.0).all() and np.isfinite(means).all()):
+        raise InputError(
+            "the means or variances are too large or too small for floating-point numbers. "
+            "Measure the metrics in other units."
+        )
+    return instance

@@ -1,0 +1,215 @@
+"""The loop over replications: phases, blocks of pulls, rejections, the answer, the tally.
+
+One kernel is compiled for each rejection rule, law and shape; the rules inside it are the plain
+functions of core and policies. Replications run in lanes, a batch at a time, because sums and
+estimates of many replications side by side are what vector units are good at; the rule then sees
+one replication after the other. May touch core, policies and simulation's laws.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.streams import Generator
+from ringfence.policies.policy import Reject
+from ringfence.simulation.compilation import compile_kernel
+
+UNROLLED_ARMS = 8
+MOST_LANES = 64
+
+
+class Design(NamedTuple):
+    """What stays the same over replications, as arrays.
+
+    `phases` has a row (pulls, extra, keep) a phase; `shuffled` tells whether the order of arms
+    can matter, `shared` whether dead arms are drawn too, so that policies see the same pulls;
+    `lanes` is how many replications run side by side.
+    """
+
+    phases: Integers
+    scales: Floats
+    thresholds: Floats
+    optimal: Mask
+    feasible: bool
+    shuffled: bool
+    shared: bool
+    lanes: int
+
+
+class Tally(NamedTuple):
+    """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
+
+    `misjudged` counts rejections of an arm that was not alive: the fault of a rule.
+    """
+
+    wrong: Mask
+    flag_wrong: Mask
+    lost_in_phase: Integers
+    pulls: Integers
+    misjudged: Integers
+
+
+def never(
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+) -> int:
+    """Stand in for the rejection rule of a policy that never rejects."""
+    return -1
+
+
+def shuffle(rng: Generator, priorities: Integers, lane: int) -> None:
+    """Put a uniformly random order of arms into a lane of `priorities`."""
+    for i in range(priorities.shape[0]):
+        priorities[i, lane] = i
+    for i in range(priorities.shape[0] - 1, 0, -1):
+        j = int(rng.random() * (i + 1))
+        kept = priorities[i, lane]
+        priorities[i, lane] = priorities[j, lane]
+        priorities[j, lane] = kept
+
+
+def comes_early(arm: int, lane: int, places: int, alive: Mask, priorities: Integers) -> bool:
+    """Tell whether an arm survives and is among the first `places` survivors in priority."""
+    ahead = 0
+    for j in range(priorities.shape[0]):
+        ahead += alive[j, lane] and priorities[j, lane] < priorities[arm, lane]
+    return alive[arm, lane] and ahead < places
+
+
+def kernel_for(
+    reject: Reject | None,
+    draw_block: Callable[..., None],
+    *,
+    arm_count: int,
+    attribute_count: int,
+    normals: int,
+) -> Callable[..., None]:
+    """Return the compiled kernel (rng, order_rng, arrays, design, tally) -> None."""
+    few = arm_count if arm_count <= UNROLLED_ARMS else 0
+    return _compiled(
+        reject if reject is not None else never, draw_block, few, attribute_count, normals
+    )
+
+
+@cache
+def _compiled(
+    reject: Reject, draw_block: Callable[..., None], few: int, attribute_count: int, normals: int
+) -> Callable[..., None]:
+    return compile_kernel(
+        make_kernel(reject, draw_block, few, attribute_count, normals),
+        reject, draw_block, apparent_best, margin, shuffle, comes_early,
+    )  # fmt: skip
+
+
+def make_kernel(
+    reject: Reject, draw_block: Callable[..., None], few: int, attribute_count: int, normals: int
+) -> Callable[..., None]:
+    """Return the plain kernel; the counts are constants in it, so that short loops unroll.
+
+    `few` is the number of arms where that is small, and 0 where it is not worth a kernel.
+    """
+
+    def kernel(
+        rng: Generator, order_rng: Generator, arrays: Any, design: Design, tally: Tally
+    ) -> None:
+        phases, scales, thresholds = design.phases, design.scales, design.thresholds
+        optimal, shared, shuffled = design.optimal, design.shared, design.shuffled
+        arm_count = few if few > 0 else optimal.shape[0]
+        lanes = MOST_LANES if few > 0 else design.lanes
+        replications = tally.wrong.shape[0]
+        # Side by side: [arm, attribute, lane].
+        sums = np.empty((arm_count, attribute_count, lanes))
+        means = np.empty((arm_count, attribute_count, lanes))
+        pulled = np.empty((arm_count, lanes))  # whole numbers, as floats: vectors divide by them
+        survives = np.empty((arm_count, lanes), np.bool_)
+        priorities = np.empty((arm_count, lanes), np.int64)
+        optimal_left = np.empty(lanes, np.int64)
+        noise = np.empty((normals, lanes))
+        block = np.empty((attribute_count, lanes))
+        everyone = np.ones((arm_count, lanes), np.bool_)
+        early = np.empty((arm_count, lanes), np.bool_)
+        # One replication, as a rule sees it: [arm, attribute].
+        estimates = np.zeros((arm_count, attribute_count))
+        counts = np.zeros(arm_count, np.int64)
+        alive = np.ones(arm_count, np.bool_)
+        priority = np.arange(arm_count)
+
+        for first in range(0, replications, lanes):
+            sums[:] = 0.0
+            pulled[:] = 0.0
+            survives[:] = True
+            optimal_left[:] = optimal.sum()
+            if shuffled:
+                for lane in range(lanes):
+                    shuffle(order_rng, priorities, lane)
+
+            left = arm_count
+            for phase in range(phases.shape[0]):
+                extra, keep = phases[phase, 1], phases[phase, 2]
+                for step in range(2 if extra > 0 else 1):
+                    if step == 1:
+                        for i in range(arm_count):
+                            for lane in range(lanes):
+                                early[i, lane] = comes_early(i, lane, extra, survives, priorities)
+                    counted = survives if step == 0 else early
+                    drawn = everyone if shared else counted
+                    pulls = phases[phase, 0] if step == 0 else 1
+                    for i in range(arm_count):
+                        some = False
+                        for lane in range(lanes):
+                            some |= drawn[i, lane]
+                        if not some or pulls == 0:
+                            continue
+                        for d in range(normals):
+                            for lane in range(lanes):
+                                noise[d, lane] = rng.standard_normal()
+                        draw_block(rng, arrays, noise, drawn, i, pulls, block)
+                        for lane in range(lanes):
+                            pulled[i, lane] += pulls if counted[i, lane] else 0.0
+                        for c in range(attribute_count):
+                            for lane in range(lanes):
+                                sums[i, c, lane] += block[c, lane] if counted[i, lane] else 0.0
+                                means[i, c, lane] = sums[i, c, lane] / pulled[i, lane]
+
+                for lane in range(lanes):
+                    if shuffled:
+                        for i in range(arm_count):
+                            priority[i] = priorities[i, lane]
+                    for i in range(arm_count):
+                        alive[i] = survives[i, lane]
+                        counts[i] = int(pulled[i, lane])
+                        for c in range(attribute_count):
+                            estimates[i, c] = means[i, c, lane]
+                    for _ in range(left - keep):
+                        out = reject(estimates, counts, alive, scales, thresholds, priority)
+                        if out < 0 or out >= arm_count or not alive[out]:
+                            tally.misjudged[0] += 1
+                            break
+                        alive[out] = False
+                        survives[out, lane] = False
+                        if optimal[out]:
+                            optimal_left[lane] -= 1
+                            if optimal_left[lane] == 0 and first + lane < replications:
+                                tally.lost_in_phase[phase] += 1
+                    if phase == phases.shape[0] - 1 and first + lane < replications:
+                        answer = apparent_best(estimates, alive, scales, thresholds, priority)
+                        flag = margin(estimates, answer, scales, thresholds) <= 0.0
+                        if optimal_left[lane] > 0 and not optimal[answer]:
+                            tally.lost_in_phase[phase] += 1
+                        tally.flag_wrong[first + lane] = flag != design.feasible
+                        tally.wrong[first + lane] = not optimal[answer] or flag != design.feasible
+                left = keep
+
+            for i in range(arm_count):
+                for lane in range(min(lanes, replications - first)):
+                    tally.pulls[i] += int(pulled[i, lane])
+
+    return kernel

@@ -1,0 +1,147 @@
+"""The slow engine: one pull at a time, in plain Python and NumPy, with the same rules.
+
+Nothing is summed ahead, nothing is compiled: it is what the compiled engine is checked against.
+May touch core, policies and simulation.
+"""
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.noise import BORROWED_PULLS
+from ringfence.core.streams import Generator
+from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, apparent_answer
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.kernels import Tally
+
+
+def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) -> Tally:
+    """Run the first `replications` of a chunk, pull by pull."""
+    tally = experiment.empty_tally(replications)
+    rng, order_rng = experiment.streams(seed, chunk)
+    for replication in range(replications):
+        course = _Course(experiment, rng, order_rng)
+        if isinstance(experiment.policy, AdaptivePolicy):
+            answer, flag = _choose_batches(course, experiment.policy, order_rng, tally)
+        else:
+            answer, flag = _reject_by_phase(course, experiment.policy, tally)
+        course.judge(tally, replication, answer, flag)
+    experiment.require_sound(tally)
+    return tally
+
+
+class _Course:
+    """One replication: every pull is kept, and every estimate is computed from all of them."""
+
+    def __init__(self, experiment: Experiment, rng: Generator, order_rng: Generator) -> None:
+        arm_count = len(experiment.instance.arms)
+        self.experiment, self.rng = experiment, rng
+        self.seen: list[list[Floats]] = [[] for _ in range(arm_count)]
+        self.estimates: Floats = np.full(experiment.instance.means.shape, np.nan)
+        self.scatters = np.zeros(experiment.instance.law.true_covariances.shape)
+        self.counts = np.zeros(arm_count, np.int64)
+        self.alive = np.ones(arm_count, np.bool_)
+        self.priority: Integers = order_rng.permutation(arm_count)
+        self.scales = experiment.instance.scales
+        self.covariances = experiment.instance.law.known_covariances
+        design = experiment.adaptive_design if experiment.is_adaptive else experiment.design
+        self.thresholds, self.optimal = design.thresholds, design.optimal
+        self.feasible = design.feasible
+        self.right = set(np.flatnonzero(self.optimal).tolist())
+
+    def pull(self, arm: int, times: int) -> None:
+        """Pull an arm."""
+        for _ in range(times):
+            self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
+
+    def look(self) -> None:
+        """Estimate anew, from every pull so far, where there are fresh ones."""
+        instance = self.experiment.instance
+        for arm, pulls in enumerate(self.seen):
+            if len(pulls) > self.counts[arm]:
+                self.counts[arm] = len(pulls)
+                self.estimates[arm], self.scatters[arm] = instance.law.measure(
+                    np.array(pulls), instance.arms[arm]
+                )
+        if self.experiment.estimated:
+            self.scales, self.covariances = _noise(self.scatters, self.counts)
+
+    def lose(self, tally: Tally, phase: int) -> None:
+        """Note that the last right arm is gone."""
+        tally.lost_in_phase[phase] += 1
+        self.right = set()
+
+    @property
+    def evidence(self) -> Evidence:
+        """What a rule sees."""
+        return Evidence(
+            self.estimates, self.counts, np.zeros_like(self.counts), self.alive,
+            self.covariances, self.scales, self.thresholds, self.priority,
+        )  # fmt: skip
+
+    def judge(self, tally: Tally, replication: int, answer: int, flag: object) -> None:
+        """Count the answer."""
+        if self.right and answer not in self.right:
+            self.lose(tally, -1)
+        tally.flag_wrong[replication] = flag != self.feasible
+        tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible
+        tally.pulls[:] += self.counts
+
+
+def _reject_by_phase(course: _Course, policy: PhasePolicy, tally: Tally) -> tuple[int, bool]:
+    alive = course.alive
+    for place, phase in enumerate(course.experiment.phases):
+        for arm in _by_priority(alive, course.priority):
+            course.pull(arm, phase.pulls + (phase.extra > _ahead(arm, alive, course.priority)))
+        course.look()
+        while alive.sum() > phase.keep and policy.reject is not None:
+            out = policy.reject(
+                course.estimates, course.counts, alive,
+                course.scales, course.thresholds, course.priority,
+            )  # fmt: skip
+            if out not in np.flatnonzero(alive):
+                tally.misjudged[0] += 1
+                break
+            alive[out] = False
+            if course.right and course.right.isdisjoint(np.flatnonzero(alive).tolist()):
+                course.lose(tally, place)
+    return apparent_answer(course.evidence, None)
+
+
+def _choose_batches(
+    course: _Course, policy: AdaptivePolicy, order_rng: Generator, tally: Tally
+) -> tuple[int, bool]:
+    experiment = course.experiment
+    arm_count = len(course.counts)
+    work = policy.make_work(arm_count, len(course.scales))
+    for arm in range(arm_count):
+        course.pull(arm, experiment.warm_up)
+    course.look()
+    while (left := experiment.budget - int(course.counts.sum())) > 0:
+        uniforms = order_rng.random(min(experiment.batch, left))
+        chosen = np.full(len(uniforms), -1)
+        policy.choose(course.evidence, uniforms, chosen, work)
+        if not set(chosen.tolist()) <= set(range(arm_count)):
+            tally.misjudged[0] += 1
+            break
+        for arm in chosen:
+            course.pull(int(arm), 1)
+        course.look()
+    return policy.answer(course.evidence, work)
+
+
+def _noise(scatters: Floats, counts: Integers) -> tuple[Floats, Floats]:
+    """Return scales and covariances as estimated from all pulls."""
+    freedoms = counts - 1
+    pooled = scatters.sum(axis=0) / freedoms.sum()
+    variances = np.diagonal(pooled)
+    scales = np.where(variances > 0.0, np.sqrt(0.5 / np.where(variances > 0, variances, 1.0)), 1.0)
+    weights = (freedoms + BORROWED_PULLS)[:, None, None]
+    return scales, (scatters + BORROWED_PULLS * pooled) / weights
+
+
+def _by_priority(alive: Mask, priority: Integers) -> list[int]:
+    return sorted(np.flatnonzero(alive).tolist(), key=lambda arm: int(priority[arm]))
+
+
+def _ahead(arm: int, alive: Mask, priority: Integers) -> int:
+    return int((alive & (priority < priority[arm])).sum())

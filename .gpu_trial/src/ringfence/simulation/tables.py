@@ -1,0 +1,188 @@
+"""Tables of logged outcomes as instances: CSV and Parquet files, and data frames.
+
+May touch core and the file that was named.
+"""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.errors import InputError, MissingExtraError, nearest
+from ringfence.core.measurement import measure_sample
+from ringfence.core.problem import Problem
+from ringfence.core.statistics import contributions
+from ringfence.simulation.draws import TableArrays, draw_table_pull
+from ringfence.simulation.instance import Instance, require_sound
+from ringfence.simulation.laws import SampledLaw, TableLaw
+
+Columns = Mapping[str, Sequence[Any]]
+_MANY_ROWS = 1000
+_EMPTY = ("", "None", "nan", "NaN", "<NA>", "NaT")
+
+
+def read_columns(path: Path, wanted: Sequence[str]) -> Columns:
+    """Return the wanted columns of a CSV or Parquet file, chosen by its suffix."""
+    if not path.is_file():
+        what = "is not a file" if path.exists() else "does not exist"
+        raise InputError(f"noise.path = {str(path)!r} {what}. Give a CSV or Parquet file.")
+    if path.suffix.lower() == ".csv":
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return _columns_of_csv(file, wanted)
+    if path.suffix.lower() == ".parquet":
+        try:
+            from pyarrow import ArrowException, parquet
+        except ImportError:
+            raise MissingExtraError(f"Reading {path.name}", "parquet") from None
+        try:
+            return columns_of_frame(parquet.read_table(path), wanted)
+        except (ArrowException, OSError) as error:
+            raise InputError(f"noise.path = {str(path)!r} is not a Parquet file: {error}") from None
+    raise InputError(f"noise.path = {str(path)!r} must end in .csv or .parquet.")
+
+
+def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
+    """Return the wanted columns of a data frame of any library that narwhals knows."""
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"frame is a {type(frame).__name__}, which is no data frame. Give one of pandas, "
+            "polars or Arrow."
+        ) from None
+    _require(wanted, table.columns)
+    return {name: table[name].to_list() for name in wanted}
+
+
+def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> Instance:
+    """Return the instance whose truth is the table; arms in order of first appearance."""
+    labels = [_label(value, arm, row) for row, value in enumerate(columns[arm], start=1)]
+    arms = tuple(dict.fromkeys(labels))
+    if not arms:
+        raise InputError(f"The table has no rows: column {arm!r} names no arm.")
+    metrics = {metric: number_column(columns[metric], metric) for metric in problem.metrics}
+    place = {label: i for i, label in enumerate(arms)}
+    owner = np.array([place[label] for label in labels])
+    by_arm = np.argsort(owner, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owner))]).astype(np.int64)
+    rows = np.column_stack([metrics[metric][by_arm] for metric in problem.metrics])
+    judged = problem.judged
+    linear = all(attribute.is_mean for attribute in judged.attributes)
+    law = _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
+    return require_sound(Instance(name, problem, arms, law))
+
+
+def _law_of_means(problem: Problem, rows: Floats, starts: Integers) -> TableLaw:
+    """Return the law of what each row contributes to means and shares.
+
+    Means are summed as deviations from their thresholds, so that rows on it stay on it; shares
+    as ones and zeros, which sum exactly.
+    """
+    recipe, origin = problem.recipe, np.zeros(len(problem.attributes))
+    columns = []
+    for c, attribute in enumerate(problem.attributes):
+        values = rows[:, recipe.metric_of[c]]
+        if attribute.statistic == "share":
+            values = contributions(attribute.kind, recipe.levels[c], values)
+        elif c > 0:
+            origin[c] = problem.thresholds[c - 1]
+        columns.append(recipe.signs[c] * values + 0.0 - origin[c])
+    return TableLaw(np.column_stack(columns), starts, origin)
+
+
+def _law(problem: Problem, rows: Floats, starts: Integers, arms: Sequence[str]) -> SampledLaw:
+    """Return the law of attributes that are measured on a record of the rows drawn."""
+    truths = [
+        _truth(problem, part, arm)
+        for part, arm in zip(np.split(rows, starts[1:-1]), arms, strict=True)
+    ]
+    return SampledLaw(
+        arrays=TableArrays(rows, starts),
+        draw_pull=draw_table_pull,
+        metrics=problem.metrics,
+        attributes=problem.attributes,
+        recipe=problem.recipe,
+        means=np.array([value for value, _ in truths]),
+        true_covariances=np.array([covariance for _, covariance in truths]),
+        has_ties=True,
+    )
+
+
+def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
+    """Return the attributes of an arm's rows as a distribution of their own.
+
+    That is what a large sample drawn from them with replacement shows: every row, many times. They
+    are put in order first: the same rows in another order are the same truth, to the bit.
+    """
+    copies = -(-_MANY_ROWS // len(rows))
+    ordered = np.tile(rows[np.lexsort(rows.T)], (copies, 1))
+    sample = dict(zip(problem.metrics, ordered.T, strict=True))
+    signs = problem.signs
+    found = measure_sample(problem.attributes, sample, arm=arm, signs=signs.tolist())
+    values = found.estimates.copy()
+    for c, attribute in enumerate(problem.attributes):
+        column = sample[attribute.metric]
+        if np.ptp(column) == 0.0 or attribute.own is not None:
+            continue
+        if attribute.statistic in ("variance", "std"):
+            values[c] = getattr(np, attribute.statistic[:3])(column)
+        elif attribute.statistic in ("mean", "robust_mean"):
+            values[c] = math.fsum(column) / len(column)  # what robust_mean tends to
+    return signs * values + 0.0, np.outer(signs, signs) * found.covariance
+
+
+def _columns_of_csv(file: Any, wanted: Sequence[str]) -> Columns:
+    try:
+        reader = csv.DictReader(file, strict=True)
+        names = list(reader.fieldnames or [])
+        _require(wanted, names)
+        for name in wanted:
+            if names.count(name) > 1:
+                raise InputError(f"The table has more than one column {name!r}. Name each once.")
+        columns: dict[str, list[Any]] = {name: [] for name in wanted}
+        for number, row in enumerate(reader, start=1):
+            if None in row:
+                raise InputError(f"The table's row {number} has more cells than columns. Mend it.")
+            for name in wanted:
+                columns[name].append(row[name])
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"noise.path = {file.name!r} cannot be read as CSV: {error}") from None
+    return columns
+
+
+def _require(wanted: Sequence[str], present: Sequence[str]) -> None:
+    for name in wanted:
+        if name not in present:
+            raise InputError(
+                f"The table has no column {name!r}; "
+                f"it has {', '.join(map(str, present)) or 'none'}."
+                f"{nearest(name, map(str, present))}"
+            )
+
+
+def _label(value: Any, arm: str, row: int) -> str:
+    if str(value).strip() in _EMPTY:
+        raise InputError(f"Column {arm!r}, row {row} names no arm. Fill it or drop the row.")
+    return str(value)
+
+
+def number_column(values: Sequence[Any], metric: str) -> Any:
+    """Return a column of finite numbers, or refuse it by its first bad row."""
+    numbers = np.empty(len(values))
+    for row, value in enumerate(values):
+        try:
+            numbers[row] = float(value)
+        except (TypeError, ValueError):
+            numbers[row] = np.nan
+        if not np.isfinite(numbers[row]):
+            raise InputError(
+                f"Column {metric!r}, row {row + 1} = {value!r} must be a finite number. "
+                "Mend it or drop the row."
+            )
+    return numbers

@@ -1,0 +1,185 @@
+"""What `ringfence bench` measures against: normals alone, and NumPy over replications.
+
+May touch core, policies and simulation.
+"""
+
+import math
+
+import numba
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.streams import Generator, chunk_streams
+from ringfence.policies import top_two
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.laws import GaussianLaw
+
+
+@numba.njit(nogil=True)  # type: ignore[untyped-decorator]
+def sum_of_normals(rng: Generator, count: int) -> float:
+    """Draw normals and do nothing else with them: the limit of any simulation that needs them."""
+    total = 0.0
+    for _ in range(count):
+        total += rng.standard_normal()
+    return total
+
+
+def vectorised_errors(experiment: Experiment, replications: int, *, seed: int = 0) -> int:
+    """Count errors of Constrained-SR with one constraint, in NumPy vectorised over replications.
+
+    Written as one would without a compiler: whole arrays over replications, every arm drawn in
+    every phase, rejected arms masked out.
+    """
+    law, design = experiment.instance.law, experiment.design
+    if not isinstance(law, GaussianLaw) or len(design.scales) != 2:
+        raise ValueError("the NumPy yardstick covers Gaussian arms with one constraint")
+    rng, _ = chunk_streams(seed, experiment.budget, 0)
+    arm_count = len(experiment.instance.arms)
+    sums = np.zeros((replications, arm_count, 2))
+    alive = np.ones((replications, arm_count), np.bool_)
+    rows = np.arange(replications)
+    margins = objectives = np.empty((replications, arm_count))
+    count = 0
+    for pulls, _, keep in experiment.phases:
+        normals = rng.standard_normal((replications, arm_count, law.factors.shape[2]))
+        sums += pulls * law.means + math.sqrt(pulls) * np.einsum(
+            "rkd,kcd->rkc", normals, law.factors
+        )
+        count += pulls
+        objectives = sums[:, :, 0] / count
+        margins = design.scales[1] * (sums[:, :, 1] / count - design.thresholds[0])
+        if keep < arm_count:
+            alive[rows, _farthest(objectives, margins, alive, design.scales[0])] = False
+    answer = np.argmax(alive, axis=1)
+    flag = margins[rows, answer] <= 0.0
+    return int((~design.optimal[answer] | (flag != design.feasible)).sum())
+
+
+def _farthest(objectives: Floats, margins: Floats, alive: np.ndarray, scale: float) -> Integers:
+    """Return the arm that Constrained-SR drops in each replication."""
+    rows = np.arange(len(objectives))
+    feasible = alive & (margins <= 0.0)
+    some = feasible.any(axis=1)
+    best = np.where(
+        some,
+        np.where(feasible, objectives, np.inf).argmin(axis=1),
+        np.where(alive, margins, np.inf).argmin(axis=1),
+    )
+    best_margin = margins[rows, best][:, None]
+    lead = scale * (objectives - objectives[rows, best][:, None])
+    apart = np.where(
+        best_margin > 0.0,
+        margins - best_margin,
+        np.where(margins <= 0.0, lead, np.maximum(margins, lead)),
+    )
+    gaps = np.minimum(np.abs(best_margin), apart)
+    gaps[~alive] = -np.inf
+    gaps[rows, best] = -np.inf
+    tied = gaps == gaps.max(axis=1)[:, None]
+    infeasible = tied & (margins > 0.0)
+    chosen: Integers = np.where(
+        infeasible.any(axis=1),
+        np.where(infeasible, margins, -np.inf).argmax(axis=1),
+        np.where(tied, objectives, -np.inf).argmax(axis=1),
+    )
+    return chosen
+
+
+def vectorised_top_two(
+    experiment: Experiment, replications: int, *, seed: int = 0
+) -> tuple[int, Floats]:
+    """Count errors of top-two with one constraint, in NumPy vectorised over replications.
+
+    Every value of every arm is computed anew for each pull of a batch, as whole arrays over
+    replications; only the arms that are pulled are drawn. It answers with the apparent best.
+    Return the errors, and the mean pulls by arm.
+    """
+    law, design = experiment.instance.law, experiment.adaptive_design
+    if not isinstance(law, GaussianLaw) or len(design.scales) != 2:
+        raise ValueError("the NumPy yardstick covers Gaussian arms with one constraint")
+    rng, order_rng = chunk_streams(seed, experiment.budget, 0)
+    arm_count = len(experiment.instance.arms)
+    rows = np.arange(replications)
+    fresh = np.full((replications, arm_count), design.warm_up)
+    sums, counts = np.zeros((replications, arm_count, 2)), np.zeros((replications, arm_count))
+    left = experiment.budget
+    while True:
+        where = np.nonzero(fresh)
+        pulls, arms = fresh[where], where[1]
+        normals = rng.standard_normal((len(pulls), law.factors.shape[2]))
+        noise = np.einsum("pd,pcd->pc", normals, law.factors[arms])
+        sums[where] += pulls[:, None] * law.means[arms] + np.sqrt(pulls)[:, None] * noise
+        counts += fresh
+        left -= int(fresh[0].sum())
+        estimates = sums / counts[:, :, None]
+        excess = estimates[:, :, 1] - design.thresholds[0]
+        passes = excess <= 0.0
+        feasible = passes.any(axis=1)
+        best = np.where(
+            feasible,
+            np.where(passes, estimates[:, :, 0], np.inf).argmin(axis=1),
+            excess.argmin(axis=1),
+        )
+        if left == 0:
+            wrong = ~design.optimal[best] | (feasible != design.feasible)
+            return int(wrong.sum()), counts.mean(axis=0)
+        lead = estimates[:, :, 0] - estimates[rows, best, 0][:, None]
+        distance = excess - excess[rows, best][:, None]
+        pulled = counts.copy()
+        for _ in range(min(experiment.batch, left)):
+            values, shares = _top_two_values(
+                lead, excess, distance, pulled, best, feasible, design.covariances
+            )
+            arm = values.argmin(axis=1)
+            share = shares[rows, arm]
+            arm = np.where(order_rng.random(replications) < share, best, arm)
+            pulled[rows, arm] += 1.0
+        fresh = (pulled - counts).astype(np.int64)
+
+
+def _top_two_values(
+    lead: Floats,
+    excess: Floats,
+    distance: Floats,
+    pulled: Floats,
+    best: Integers,
+    feasible: np.ndarray,
+    covariances: Floats,
+) -> tuple[Floats, Floats]:
+    """Return every arm's value and the best arm's share in it, [replication, arm]."""
+    rows, arm_count = np.arange(len(best)), lead.shape[1]
+    variance, crossed = covariances[:, 1, 1] / pulled, covariances[:, 0, 1] / pulled
+    best_variance = (covariances[best, 0, 0] / pulled[rows, best])[:, None]
+    joint = covariances[:, 0, 0] / pulled + best_variance
+    only_limit = (excess > 0.0) & (lead * variance <= crossed * excess)
+    only_lead = (lead > 0.0) & (excess * joint <= crossed * lead) & ~only_limit
+    inverse = 1.0 / (joint * variance - crossed * crossed)
+    pressure = (variance * lead - crossed * excess) * inverse
+    both = 0.5 * (lead * pressure + excess * (joint * excess - crossed * lead) * inverse)
+    cost = np.where(
+        only_limit,
+        excess * excess / (2.0 * variance),
+        np.where(only_lead, lead * lead / (2.0 * joint), both),
+    )
+    with np.errstate(all="ignore"):
+        share = np.where(
+            only_limit,
+            0.0,
+            np.where(
+                only_lead,
+                best_variance / joint,
+                pressure * pressure * best_variance / (2.0 * both),
+            ),
+        )
+    own = excess * excess / (2.0 * variance)
+    if not feasible.all():
+        limit_best = (covariances[best, 1, 1] / pulled[rows, best])[:, None]
+        nearing = distance * distance / (2.0 * (variance + limit_best))
+        closer = nearing < own
+        cost = np.where(feasible[:, None], cost, np.where(closer, nearing, own))
+        near_share = np.where(closer, limit_best / (variance + limit_best), 0.0)
+        share = np.where(feasible[:, None], share, near_share)
+    cost[rows, best], share[rows, best] = own[rows, best], 0.0
+    caution = min(1.0, math.log(arm_count) / top_two.FULL_CAUTION)
+    values = cost * pulled / (pulled + top_two.DOUBTED_PULLS) + caution * np.log(pulled)
+    return values, share

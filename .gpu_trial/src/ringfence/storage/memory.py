@@ -1,0 +1,153 @@
+"""Studies in memory: for tests, simulations and short scripts. Gone when the process ends.
+
+May touch study and core.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock
+
+from ringfence.core.errors import InputError, NameTakenError
+from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round, State
+
+
+class _Pages:
+    """One study's facts; also its own ledger."""
+
+    def __init__(self, definition: Definition, head: Head, metric_count: int) -> None:
+        self.definition, self.head, self.metric_count = definition, head, metric_count
+        self.created_at = time.time()
+        self._rounds: list[Round] = []
+        self._pulls: dict[int, PullFact] = {}
+        self._places: dict[tuple[int, int], int] = {}
+        self._past: list[PastFact] = []
+
+    def set_head(self, head: Head) -> None:
+        self.head = head
+
+    def round(self, number: int) -> Round:
+        return self._rounds[number]
+
+    def rounds(self, start: int = 0) -> Sequence[Round]:
+        return self._rounds[start:]
+
+    def add_round(self, fresh: Round) -> None:
+        self._rounds.append(fresh)
+
+    def pulls(self, numbers: Sequence[int]) -> Sequence[PullFact]:
+        return [self._pulls[number] for number in sorted({*numbers}) if number in self._pulls]
+
+    def pulls_between(self, first: int, last: int) -> Sequence[PullFact]:
+        numbers = range(max(first, 1), min(last, len(self._pulls)) + 1)
+        return [self._pulls[number] for number in numbers]
+
+    def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
+        wanted = ((arm, ordinal) for ordinal in range(first, last + 1))
+        return [self._pulls[self._places[place]] for place in wanted if place in self._places]
+
+    def harvest(self, first: int, last: int) -> Harvest:
+        return Harvest.of(self.pulls_between(first, last), self.metric_count)
+
+    def expired(self, now: float, most: int) -> Sequence[PullFact]:
+        found = (
+            pull
+            for pull in self._pulls.values()
+            if pull.state == State.ISSUED and pull.deadline <= now
+        )
+        return sorted(found, key=lambda pull: pull.number)[:most]
+
+    def add_pulls(self, fresh: Iterable[PullFact]) -> None:
+        for pull in fresh:
+            self._before.setdefault(pull.number, None)
+            self._pulls[pull.number] = pull
+            self._places[pull.arm, pull.ordinal] = pull.number
+
+    def set_pulls(self, changed: Iterable[PullFact]) -> None:
+        for pull in changed:
+            self._before.setdefault(pull.number, self._pulls[pull.number])
+            self._pulls[pull.number] = pull
+
+    def past(self) -> Sequence[PastFact]:
+        return self._past
+
+    def add_past(self, fresh: Iterable[PastFact]) -> None:
+        self._past += fresh
+
+    def begin(self) -> None:
+        self._saved = (self.head, len(self._rounds), len(self._past))
+        self._before: dict[int, PullFact | None] = {}
+
+    def roll_back(self) -> None:
+        self.head, rounds, past = self._saved
+        del self._rounds[rounds:], self._past[past:]
+        for number, pull in self._before.items():
+            if pull is not None:
+                self._pulls[number] = pull
+            else:
+                gone = self._pulls.pop(number)
+                del self._places[gone.arm, gone.ordinal]
+
+
+class MemoryStorage:
+    """Studies in a dictionary, one transaction at a time."""
+
+    url = "memory://"
+
+    def __init__(self) -> None:
+        """Begin without studies."""
+        self._studies: dict[str, _Pages] = {}
+        self._lock = RLock()
+
+    def create(self, definition: Definition, head: Head) -> None:
+        """Remember a new study."""
+        with self._lock:
+            if definition.name in self._studies:
+                raise taken(definition.name)
+            self._studies[definition.name] = _Pages(definition, head, len(definition.metrics))
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all studies."""
+        return sorted(self._studies)
+
+    def delete(self, name: str) -> None:
+        """Forget a study."""
+        with self._lock:
+            self._pages(name)
+            del self._studies[name]
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[_Pages]:
+        """Open a transaction; what it wrote is taken back if it does not end well."""
+        with self._lock:
+            pages = self._pages(name)
+            pages.begin()
+            try:
+                yield pages
+            except BaseException:
+                pages.roll_back()
+                raise
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[_Pages]:
+        """Open a view."""
+        with self._lock:
+            yield self._pages(name)
+
+    def _pages(self, name: str) -> _Pages:
+        if name not in self._studies:
+            raise missing(name, self.names(), self.url)
+        return self._studies[name]
+
+
+def taken(name: str) -> NameTakenError:
+    """Return the error for a name that another study has."""
+    return NameTakenError(
+        f"study {name!r} exists already. Load it, delete it, or give the new one another name."
+    )
+
+
+def missing(name: str, names: Sequence[str], url: str) -> InputError:
+    """Return the error for a name that no study has."""
+    known = f"It has {', '.join(names)}" if names else "It has none"
+    return InputError(f"study {name!r} is not in {url}. {known}; create it, or mend the name.")

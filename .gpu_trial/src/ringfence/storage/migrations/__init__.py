@@ -1,0 +1,1 @@
+"""How an older database becomes a newer one, step by step (alembic)."""

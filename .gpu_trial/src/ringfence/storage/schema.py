@@ -1,0 +1,89 @@
+"""The tables in which studies are kept, the same in SQLite and PostgreSQL.
+
+All names begin with ours: others (Optuna, MLflow) may use the same database. A change here is a
+migration in `migrations/versions`, and a new HEAD. May touch nothing else.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+HEAD = "0001"
+VERSION_TABLE = "ringfence_version"
+
+metadata = MetaData()
+
+studies = Table(
+    "ringfence_studies",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("definition", Text, nullable=False),  # JSON
+    Column("created_at", Float, nullable=False),
+    # Where it stands: read and written in every transaction, so that they are one after the other.
+    Column("budget", BigInteger, nullable=False),
+    Column("round", BigInteger, nullable=False),
+    Column("issued", BigInteger, nullable=False),
+    Column("round_end", BigInteger, nullable=False),
+    Column("unresolved", BigInteger, nullable=False),
+    Column("charged", BigInteger, nullable=False),
+    Column("finished", Boolean, nullable=False),
+    Column("broken", Text, nullable=False),  # JSON
+)
+
+rounds = Table(
+    "ringfence_rounds",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("first", BigInteger, nullable=False),
+    Column("decision", Text, nullable=False),  # JSON
+)
+
+pulls = Table(
+    "ringfence_pulls",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("arm", Integer, nullable=False),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("round", BigInteger, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("lease", Integer, nullable=False),
+    Column("deadline", Float, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("values", Text),  # JSON: one number a metric, in the definition's order
+    Column("cost", Float),
+    Column("error", Text),
+    Column("charged", Boolean, nullable=False),
+)
+# Leases that may have run out: only issued pulls are in it, however many were told.
+Index(
+    "ringfence_leases",
+    pulls.c.study,
+    pulls.c.deadline,
+    sqlite_where=text("state = 'issued'"),
+    postgresql_where=text("state = 'issued'"),
+)
+Index("ringfence_ordinals", pulls.c.study, pulls.c.arm, pulls.c.ordinal, unique=True)
+
+past = Table(
+    "ringfence_past",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", BigInteger, primary_key=True),
+    Column("arm", Integer, nullable=False),
+    Column("values", Text, nullable=False),  # JSON
+    Column("label", Text, nullable=False),
+    Column("after", BigInteger, nullable=False),
+)

@@ -1,0 +1,377 @@
+"""Studies in SQLite or PostgreSQL, through SQLAlchemy's core.
+
+A writer takes SQLite's write lock, or locks the study's row in PostgreSQL, before it reads. Either
+way writers of one study go one after the other, and what was committed is on disk.
+
+May touch study, core, and the database that was named.
+"""
+
+import json
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ringfence.core.errors import InputError
+from ringfence.storage import schema
+from ringfence.storage.engines import in_words, open_engine
+from ringfence.storage.memory import missing, taken
+from ringfence.study.facts import (
+    Definition,
+    Harvest,
+    Head,
+    PastFact,
+    PullFact,
+    Rejection,
+    Round,
+    State,
+)
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_LARGEST = 2**62
+_MANY = 500  # numbers in one IN (...)
+_MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
+
+
+class SqlStorage:
+    """The studies of one database."""
+
+    def __init__(self, url: str) -> None:
+        """Open a database, and bring its tables up to date."""
+        self.engine = open_engine(url)
+        self.url = self.engine.url.render_as_string(hide_password=True)
+        weakref.finalize(self, self.engine.dispose)
+        self._known: dict[str, tuple[tuple[int, float], Definition]] = {}
+        with in_words(self.url):
+            self._migrate()
+
+    def create(self, definition: Definition, head: Head) -> None:
+        """Remember a new study."""
+        row = {
+            "name": definition.name,
+            "definition": json.dumps(definition.to_dict()),
+            "created_at": time.time(),
+            **_head_row(head),
+        }
+        with in_words(self.url), self._transaction() as connection:
+            try:
+                connection.execute(sa.insert(schema.studies), row)
+            except sa.exc.IntegrityError:
+                raise taken(definition.name) from None
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all studies."""
+        with in_words(self.url), self.engine.connect() as connection:
+            found = connection.execute(sa.select(schema.studies.c.name)).scalars()
+            return sorted(found)
+
+    def delete(self, name: str) -> None:
+        """Forget a study."""
+        with self.writing(name) as ledger:
+            ledger.delete()
+        self._known.pop(name, None)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator["SqlLedger"]:
+        """Open a transaction."""
+        with in_words(self.url), self._transaction() as connection:
+            yield self._ledger(connection, name, lock=True)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator["SqlLedger"]:
+        """Open a consistent view."""
+        one_view = {}
+        if self.engine.dialect.name == "postgresql":
+            one_view = {"isolation_level": "REPEATABLE READ"}
+        engine = self.engine.execution_options(**one_view)
+        with in_words(self.url), engine.connect() as connection:
+            yield self._ledger(connection, name, lock=False)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def _ledger(self, connection: Connection, name: str, *, lock: bool) -> "SqlLedger":
+        query = sa.select(schema.studies).where(schema.studies.c.name == name)
+        row = connection.execute(query.with_for_update() if lock else query).mappings().first()
+        if row is None:
+            raise missing(name, self.names(), self.url)
+        key = (row["id"], row["created_at"])  # a database may use an id again
+        known = self._known.get(name)
+        if known is None or known[0] != key:
+            definition = Definition.from_dict(json.loads(row["definition"]))
+            self._known[name] = known = (key, definition)
+        return SqlLedger(connection, row["id"], known[1], row)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self.engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.info["writes"] = True
+            with connection.begin():
+                yield connection
+
+    def _migrate(self) -> None:
+        """Make or renew the tables; one process does, the others wait for it."""
+        with self.engine.connect() as connection:
+            found = _version(connection)
+        if found == schema.HEAD:
+            return
+        with self._transaction() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATING)))
+            found = _version(connection)
+            if found is not None and found > schema.HEAD:
+                raise InputError(
+                    f"storage {self.url} was written by a newer ringfence (schema {found}, this "
+                    f"one knows {schema.HEAD}). Upgrade ringfence."
+                )
+            if found != schema.HEAD:
+                _upgrade(connection)
+
+
+class SqlLedger:
+    """One study inside one transaction."""
+
+    def __init__(
+        self, connection: Connection, study: int, definition: Definition, row: Any
+    ) -> None:
+        """Read where it stands from its row."""
+        self._connection, self._study = connection, study
+        self.definition = definition
+        self.created_at = float(row["created_at"])
+        self.head = Head(
+            budget=row["budget"],
+            round=row["round"],
+            issued=row["issued"],
+            round_end=row["round_end"],
+            unresolved=row["unresolved"],
+            charged=row["charged"],
+            finished=bool(row["finished"]),
+            broken=tuple(json.loads(row["broken"])),
+        )
+
+    def set_head(self, head: Head) -> None:
+        """Write where it stands."""
+        mine = schema.studies.c.id == self._study
+        self._connection.execute(sa.update(schema.studies).where(mine), _head_row(head))
+        self.head = head
+
+    def round(self, number: int) -> Round:
+        """Return a round."""
+        return self._rounds(schema.rounds.c.number == number)[0]
+
+    def rounds(self, start: int = 0) -> Sequence[Round]:
+        """Return the rounds from a number on."""
+        return self._rounds(schema.rounds.c.number >= start)
+
+    def _rounds(self, which: Any) -> list[Round]:
+        query = (
+            sa.select(schema.rounds)
+            .where(schema.rounds.c.study == self._study, which)
+            .order_by(schema.rounds.c.number)
+        )
+        return [_round(row) for row in self._connection.execute(query)]
+
+    def add_round(self, fresh: Round) -> None:
+        """Write a round."""
+        decision = asdict(fresh)
+        number, first = decision.pop("number"), decision.pop("first")
+        row = {
+            "study": self._study,
+            "number": number,
+            "first": first,
+            "decision": json.dumps(decision),
+        }
+        self._connection.execute(sa.insert(schema.rounds), row)
+
+    def pulls(self, numbers: Sequence[int]) -> Sequence[PullFact]:
+        """Return pulls by number."""
+        ordered = sorted({number for number in numbers if 0 < number < _LARGEST})
+        if ordered and ordered[-1] - ordered[0] + 1 == len(ordered):
+            return self.pulls_between(ordered[0], ordered[-1])
+        found: list[PullFact] = []
+        for start in range(0, len(ordered), _MANY):
+            part = ordered[start : start + _MANY]
+            found += self._pulls(schema.pulls.c.number.in_(part))
+        return found
+
+    def pulls_between(self, first: int, last: int) -> Sequence[PullFact]:
+        """Return a stretch of pulls."""
+        return self._pulls(schema.pulls.c.number.between(first, last))
+
+    def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
+        """Return a stretch of one arm's pulls."""
+        return self._pulls(
+            sa.and_(schema.pulls.c.arm == arm, schema.pulls.c.ordinal.between(first, last))
+        )
+
+    def harvest(self, first: int, last: int) -> Harvest:
+        """Return what became of a stretch of pulls."""
+        columns = schema.pulls.c
+        query = (
+            sa.select(
+                columns.arm, columns.ordinal, columns.state, columns.charged, columns["values"]
+            )
+            .where(columns.study == self._study, columns.number.between(first, last))
+            .order_by(columns.number)
+        )
+        rows = self._connection.execute(query).all()
+        width = len(self.definition.metrics)
+        if not rows:
+            return Harvest.of([], width)
+        arms, ordinals, states, charged, values = zip(*rows, strict=True)
+        nothing = json.dumps([None] * width)
+        written = "[" + ",".join(value or nothing for value in values) + "]"
+        state = np.array(states)
+        return Harvest(
+            arms=np.array(arms, dtype=np.int64),
+            ordinals=np.array(ordinals, dtype=np.int64),
+            is_told=state == State.TOLD.value,
+            is_failed=state == State.FAILED.value,
+            is_charged=np.array(charged, dtype=np.bool_),
+            values=np.array(json.loads(written), dtype=np.float64).reshape(len(rows), width),
+        )
+
+    def expired(self, now: float, most: int) -> Sequence[PullFact]:
+        """Return issued pulls whose lease has run out."""
+        columns = schema.pulls.c
+        over = sa.and_(columns.state == sa.literal_column("'issued'"), columns.deadline <= now)
+        return self._pulls(over, most)
+
+    def _pulls(self, which: Any, most: int | None = None) -> list[PullFact]:
+        query = (
+            sa.select(schema.pulls)
+            .where(schema.pulls.c.study == self._study, which)
+            .order_by(schema.pulls.c.number)
+        )
+        if most is not None:
+            query = query.limit(most)
+        return [_pull(row) for row in self._connection.execute(query).mappings()]
+
+    def add_pulls(self, fresh: Iterable[PullFact]) -> None:
+        """Write pulls that were not there."""
+        rows = [{"study": self._study, **_pull_row(pull)} for pull in fresh]
+        if rows:
+            self._connection.execute(sa.insert(schema.pulls), rows)
+
+    def set_pulls(self, changed: Iterable[PullFact]) -> None:
+        """Write what became of pulls."""
+        columns = ("state", "lease", "deadline", "failures", "values", "cost", "error", "charged")
+        rows = []
+        for pull in changed:
+            row = _pull_row(pull)
+            rows.append({f"new_{key}": row[key] for key in columns} | {"which": pull.number})
+        if rows:
+            update = (
+                sa.update(schema.pulls)
+                .where(
+                    schema.pulls.c.study == self._study,
+                    schema.pulls.c.number == sa.bindparam("which"),
+                )
+                .values({key: sa.bindparam(f"new_{key}") for key in columns})
+            )
+            self._connection.execute(update, rows)
+
+    def past(self) -> Sequence[PastFact]:
+        """Return observations that were brought along."""
+        query = (
+            sa.select(schema.past)
+            .where(schema.past.c.study == self._study)
+            .order_by(schema.past.c.place)
+        )
+        return [
+            PastFact(row["arm"], tuple(json.loads(row["values"])), row["label"], row["after"])
+            for row in self._connection.execute(query).mappings()
+        ]
+
+    def add_past(self, fresh: Iterable[PastFact]) -> None:
+        """Write observations that were brought along."""
+        count = sa.select(sa.func.count()).where(schema.past.c.study == self._study)
+        start = int(self._connection.execute(count).scalar_one())
+        rows = [
+            {
+                "study": self._study,
+                "place": start + place,
+                "arm": one.arm,
+                "values": json.dumps(one.values),
+                "label": one.label,
+                "after": one.after,
+            }
+            for place, one in enumerate(fresh)
+        ]
+        if rows:
+            self._connection.execute(sa.insert(schema.past), rows)
+
+    def delete(self) -> None:
+        """Remove the study with all its facts."""
+        for table in (schema.past, schema.pulls, schema.rounds):
+            self._connection.execute(sa.delete(table).where(table.c.study == self._study))
+        mine = schema.studies.c.id == self._study
+        self._connection.execute(sa.delete(schema.studies).where(mine))
+
+
+def _version(connection: Connection) -> str | None:
+    if not sa.inspect(connection).has_table(schema.VERSION_TABLE):
+        return None
+    table = sa.table(schema.VERSION_TABLE, sa.column("version_num"))
+    return connection.execute(sa.select(table.c.version_num)).scalar()
+
+
+def migrations_on(connection: Connection) -> "Config":
+    """Return what alembic needs to run our migrations on a connection."""
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+
+    command.upgrade(migrations_on(connection), schema.HEAD)
+
+
+def _head_row(head: Head) -> dict[str, Any]:
+    return {**vars(head), "broken": json.dumps(head.broken)}
+
+
+def _pull_row(pull: PullFact) -> dict[str, Any]:
+    values = None if pull.values is None else json.dumps(pull.values)
+    return {**vars(pull), "state": pull.state.value, "values": values}
+
+
+def _pull(row: Any) -> PullFact:
+    values = row["values"]
+    facts = {key: row[key] for key in row if key != "study"}
+    return replace(
+        PullFact(**{**facts, "state": State(row["state"])}),
+        values=None if values is None else tuple(json.loads(values)),
+        charged=bool(row["charged"]),
+    )
+
+
+def _round(row: Any) -> Round:
+    plain = json.loads(row.decision)
+    return Round(
+        number=row.number,
+        first=row.first,
+        allocation=tuple(plain["allocation"]),
+        before=tuple(plain["before"]),
+        alive=tuple(plain["alive"]),
+        phase=plain["phase"],
+        is_last=plain["is_last"],
+        left=tuple(Rejection(**one) for one in plain["left"]),
+        seen=plain["seen"],
+    )

@@ -1,0 +1,119 @@
+"""Audits a study from its stored facts: budget, leases, double counts, every decision replayed.
+
+May touch policies and core, and a ledger.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.study.deciding import Plan, next_round
+from ringfence.study.facts import Head, PullFact, Round, State
+from ringfence.study.ports import Ledger
+from ringfence.study.reading import Reader
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found: `problems` in words, none if all is well."""
+
+    study: str
+    problems: tuple[str, ...]
+    told: int
+    issued: int
+    failed: int
+    budget: int
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def audit(plan: Plan, ledger: Ledger) -> Audit:
+    """Check every fact of a study against the others."""
+    head = ledger.head
+    pulls = ledger.pulls_between(0, 2**62)
+    rounds = ledger.rounds()
+    problems = [*_budget(head, pulls), *_numbering(head, pulls, rounds), *_values(plan, pulls)]
+    if not problems:  # decisions make sense only on facts that do
+        problems += _decisions(plan, ledger, rounds)
+    states = [pull.state for pull in pulls]
+    return Audit(
+        study=plan.definition.name,
+        problems=tuple(problems),
+        told=states.count(State.TOLD),
+        issued=states.count(State.ISSUED),
+        failed=states.count(State.FAILED),
+        budget=head.budget,
+    )
+
+
+def _budget(head: Head, pulls: Sequence[PullFact]) -> list[str]:
+    charged = [pull for pull in pulls if pull.charged and pull.state != State.CANCELLED]
+    problems = []
+    if len(charged) > head.budget:
+        problems.append(f"{len(charged)} pulls are charged, more than the budget of {head.budget}")
+    open_ = sum(pull.state == State.ISSUED for pull in pulls)
+    if open_ != head.unresolved:
+        problems.append(f"{open_} pulls are issued, but {head.unresolved} are said to be")
+    if head.finished and open_:
+        problems.append(f"the study is finished, but {open_} pulls are issued")
+    return problems
+
+
+def _numbering(head: Head, pulls: Sequence[PullFact], rounds: Sequence[Round]) -> list[str]:
+    """Require exactly the pulls that the rounds ask for, each once, up to the last issued."""
+    problems = []
+    numbers = [pull.number for pull in pulls]
+    if numbers != list(range(1, head.issued + 1)):
+        problems.append(f"the pulls are not numbered from 1 to {head.issued}, each once")
+        return problems
+    for place, one in enumerate(rounds):
+        if one.number != place:
+            problems.append(f"round {place} is missing")
+            return problems
+        mine = pulls[one.first - 1 : one.first - 1 + one.size]
+        for pull, (arm, ordinal) in zip(mine, one.order(0, len(mine)), strict=True):
+            if (pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number):
+                problems.append(f"pull {pull.number} is not the one that round {place} asks for")
+        if place < len(rounds) - 1 and len(mine) < one.size:
+            problems.append(f"round {place} was left with {one.size - len(mine)} pulls not issued")
+    if len({(pull.arm, pull.ordinal) for pull in pulls}) < len(pulls):
+        problems.append("two pulls have the same arm and ordinal")
+    end = rounds[-1].first + rounds[-1].size - 1 if rounds else 0
+    if head.issued > end:
+        problems.append(f"{head.issued - end} pulls are beyond the last round")
+    return problems
+
+
+def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
+    problems = []
+    for pull in pulls:
+        told = pull.state == State.TOLD
+        if told != (pull.values is not None):
+            problems.append(f"pull {pull.number} is {pull.state}, and its values say otherwise")
+        elif pull.values is not None and (
+            len(pull.values) != len(plan.metrics) or not np.isfinite(pull.values).all()
+        ):
+            problems.append(f"pull {pull.number} has values {pull.values} that no tell accepts")
+        if pull.state != State.CANCELLED and pull.lease < 1:
+            problems.append(f"pull {pull.number} was never leased")
+    return problems
+
+
+def _decisions(plan: Plan, ledger: Ledger, rounds: Sequence[Round]) -> list[str]:
+    """Decide every round again from the observations before it."""
+    problems = []
+    reader, before = Reader(plan), None
+    for one in rounds:
+        then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
+        again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
+        problems += [
+            f"round {one.number}: decided again, it has another {key}"
+            for key in ("allocation", "before", "alive", "left", "seen")
+            if getattr(again, key) != getattr(one, key)
+        ]
+        before = one
+    return problems

@@ -1,0 +1,99 @@
+"""What a study has seen, added up round by round: counts, estimates, and how noisy they are.
+
+Observations enter in the order of their pulls, a round at a time, so that the same observations
+give the same numbers to the last bit, whoever evaluated them and when. May touch core.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.measurement import measure_sample
+from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
+from ringfence.core.problem import Problem
+from ringfence.core.running import add_running_block, can_run, fill_running, no_running
+from ringfence.policies.policy import Evidence
+
+
+def least_pulls(problem: Problem) -> int:
+    """Return the pulls of an arm without which nothing can be said of it.
+
+    Two at least: from one no noise can be estimated.
+    """
+    return max(2, problem.least_pulls)
+
+
+class Book:
+    """The observations of every arm, as the rules need them."""
+
+    def __init__(self, problem: Problem, arms: Sequence[str], metrics: Sequence[str]) -> None:
+        """Begin without observations; `metrics` are the columns of what will be added."""
+        self.problem = problem.judged
+        self.arms = tuple(arms)
+        self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
+        width = len(self.problem.attributes)
+        self.counts: Integers = np.zeros(len(arms), np.int64)
+        self.estimates = np.zeros((len(arms), width))
+        self.scatters = np.zeros((len(arms), width, width))
+        self._recipe = self.problem.recipe
+        self._runs = all(can_run(kind) for kind in self._recipe.kinds)
+        self._running = (
+            no_running(self._recipe, len(arms), len(self.columns)) if self._runs else None
+        )
+        self._samples: list[list[Floats]] = [[] for _ in arms]
+
+    def add(self, arm: int, observations: Floats) -> None:
+        """Add observations [pull, metric] of an arm."""
+        if len(observations) == 0:
+            return
+        metrics = observations[:, self.columns]
+        before = int(self.counts[arm])
+        self.counts[arm] += len(metrics)
+        if self._running is not None:
+            add_running_block(self._running, self._recipe, arm, before, metrics)
+        else:
+            self._samples[arm].append(metrics)
+        if self.counts[arm] >= self.problem.least_pulls:
+            self._look(arm)
+
+    def _look(self, arm: int) -> None:
+        count = int(self.counts[arm])
+        if self._running is not None:
+            fill_running(self.estimates, self.scatters, self._running, self._recipe, arm, count)
+            return
+        sample = np.concatenate(self._samples[arm])
+        self._samples[arm] = [sample]
+        signs = self._recipe.signs
+        found = measure_sample(
+            self.problem.attributes,
+            dict(zip(self.problem.metrics, sample.T, strict=True)),
+            arm=self.arms[arm],
+            signs=signs.tolist(),
+        )
+        self.estimates[arm] = signs * found.estimates
+        self.scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
+
+    @property
+    def is_seen(self) -> Mask:
+        """Which arms have enough observations for every attribute."""
+        return np.asarray(self.counts >= least_pulls(self.problem))
+
+    def evidence(self, alive: Mask, priority: Integers) -> Evidence:
+        """Return what the rules see, with noise estimated from all observations."""
+        width = self.estimates.shape[1]
+        pooled, scales = np.zeros((width, width)), np.ones(width)
+        covariances = np.zeros_like(self.scatters)
+        fill_pooled(pooled, self.scatters, self.counts)
+        fill_scales(scales, pooled)
+        fill_covariances(covariances, self.scatters, self.counts, pooled)
+        return Evidence(
+            estimates=self.estimates,
+            counts=self.counts,
+            in_flight=np.zeros_like(self.counts),
+            alive=alive,
+            covariances=covariances,
+            scales=scales,
+            thresholds=self.problem.thresholds,
+            priority=priority,
+        )

@@ -1,0 +1,253 @@
+"""The next round of a study, from all that it has seen: who leaves, and who is pulled how often.
+
+The rules are the policies' own functions, the very same that are simulated. What is decided depends
+on the definition, the budget and the observations alone. May touch policies and core.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ringfence.core.arrays import Integers, Mask
+from ringfence.core.errors import InputError
+from ringfence.core.expressions import Functions
+from ringfence.core.gaps import apparent_best, gap, margin
+from ringfence.core.problem import Problem
+from ringfence.core.schedule import Phase
+from ringfence.core.streams import order_of_arms, round_stream
+from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Policy
+from ringfence.policies.registry import find_policy
+from ringfence.study.book import Book, least_pulls
+from ringfence.study.facts import WITHDRAWN, Definition, Rejection, Round
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A definition made ready to decide: its problem, its policy, its order of arms."""
+
+    definition: Definition
+    problem: Problem
+    policy: Policy
+
+    @classmethod
+    def of(cls, definition: Definition, functions: Functions | None = None) -> "Plan":
+        """Read a definition's expressions and find its policy."""
+        problem = Problem.parse(definition.objective, definition.constraints, functions=functions)
+        return cls(definition, problem, find_policy(definition.policy))
+
+    @property
+    def arm_count(self) -> int:
+        """How many arms there are."""
+        return len(self.definition.arms)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that every observation has, in their order."""
+        return self.definition.metrics or self.problem.metrics
+
+    @cached_property
+    def priority(self) -> Integers:
+        """Each arm's rank where ties must be broken, drawn from the seed."""
+        return order_of_arms(self.definition.seed, self.arm_count)
+
+    @property
+    def least_pulls(self) -> int:
+        """The pulls of an arm without which nothing can be said of it."""
+        return least_pulls(self.problem.judged)
+
+    def phases(self, budget: int) -> tuple[Phase, ...]:
+        """Return the phases of a phase policy."""
+        if isinstance(self.policy, AdaptivePolicy):
+            return ()
+        return self.policy.phases(self.arm_count, budget, least=self.least_pulls)
+
+    def first_pulls(self, budget: int) -> int:
+        """Return what each arm gets in the first round; a budget without room is refused."""
+        if isinstance(self.policy, PhasePolicy):
+            return self.phases(budget)[0].pulls
+        wanted = self.problem.judged.first_pulls
+        return self.policy.first_pulls(
+            self.arm_count, budget, least=self.least_pulls, wanted=wanted
+        )
+
+    def new_book(self) -> Book:
+        """Return a book without observations."""
+        return Book(self.problem, self.definition.arm_names, self.metrics)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a decision rests on, besides the observations in the book.
+
+    `spent` are the pulls charged so far; `broken` arms failed too often in a row.
+    """
+
+    budget: int
+    spent: int
+    broken: Sequence[int]
+
+
+def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book) -> Round:
+    """Return the round after `before`, which must be over.
+
+    A budget raised within a phase is taken up at its end: the phase is first brought to its new
+    total, and then ends.
+    """
+    seen: dict[str, object] = {"budget": standing.budget, "spent": standing.spent}
+    if before is None:
+        everyone = np.ones(plan.arm_count, np.bool_)
+        return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
+    alive = np.array(before.alive)
+    left = _withdraw(plan, alive, standing, book)
+    if not alive.any():
+        nothing = [0] * plan.arm_count
+        return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
+    evidence = book.evidence(alive, plan.priority)
+    seen |= {
+        "counts": evidence.counts.tolist(),
+        "estimates": evidence.estimates.tolist(),
+        "scales": evidence.scales.tolist(),
+    }
+    if isinstance(plan.policy, AdaptivePolicy):
+        allocation = _batch(plan.policy, plan, before, evidence, standing)
+        is_last = sum(allocation) == 0
+        phase = before.phase + 1
+        return _round(plan, before, phase, allocation, alive, left, seen, is_last=is_last)
+    phases = plan.phases(standing.budget)
+    if standing.budget != before.seen["budget"]:
+        allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing)
+        if sum(allocation) > 0:
+            return _round(plan, before, before.phase, allocation, alive, left, seen)
+    left += _reject(plan.policy, evidence, phases[before.phase].keep)
+    phase = before.phase + 1
+    if phase == len(phases):
+        nothing = [0] * plan.arm_count
+        return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
+    allocation = _phase_allocation(plan, phases, phase, before, alive, standing)
+    return _round(plan, before, phase, allocation, alive, left, seen)
+
+
+def _round(
+    plan: Plan,
+    before: Round | None,
+    phase: int,
+    allocation: Sequence[int],
+    alive: Mask,
+    left: Sequence[Rejection],
+    seen: dict[str, object],
+    *,
+    is_last: bool = False,
+) -> Round:
+    counts = [0] * plan.arm_count
+    if before is not None:
+        counts = [a + b for a, b in zip(before.before, before.allocation, strict=True)]
+    return Round(
+        number=0 if before is None else before.number + 1,
+        first=1 if before is None else before.first + before.size,
+        allocation=tuple(int(count) for count in allocation),
+        before=tuple(counts),
+        alive=tuple(bool(one) for one in alive),
+        phase=phase,
+        is_last=is_last,
+        left=tuple(left),
+        seen=seen,
+    )
+
+
+def _withdraw(plan: Plan, alive: Mask, standing: Standing, book: Book) -> list[Rejection]:
+    """Take out arms that cannot be evaluated, or of which too little was seen to judge them."""
+    left = []
+    for arm in np.flatnonzero(alive):
+        if arm in standing.broken:
+            times = plan.definition.max_failures
+            left.append(Rejection(int(arm), f"{WITHDRAWN}: {times} failed pulls in a row"))
+        elif not book.is_seen[arm]:
+            left.append(
+                Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
+            )
+    for one in left:
+        alive[one.arm] = False
+    return left
+
+
+def _reject(policy: PhasePolicy, evidence: Evidence, keep: int) -> list[Rejection]:
+    left = []
+    alive, scales, thresholds = evidence.alive, evidence.scales, evidence.thresholds
+    while policy.reject is not None and alive.sum() > keep:
+        best = apparent_best(evidence.estimates, alive, scales, thresholds, evidence.priority)
+        out = policy.reject(
+            evidence.estimates, evidence.counts, alive, scales, thresholds, evidence.priority
+        )
+        if out < 0 or out >= len(alive) or not alive[out]:
+            raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
+        rival = None if out == best else int(best)
+        distance = gap(evidence.estimates, best, out, scales, thresholds)
+        left.append(Rejection(int(out), f"rejected by {policy.name}", rival, float(distance)))
+        alive[out] = False
+    return left
+
+
+def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
+    pulls = plan.first_pulls(standing.budget)
+    if isinstance(plan.policy, PhasePolicy):
+        extra = plan.phases(standing.budget)[0].extra
+        return [pulls + int(rank < extra) for rank in plan.priority]
+    return [pulls] * plan.arm_count
+
+
+def _phase_allocation(
+    plan: Plan,
+    phases: tuple[Phase, ...],
+    phase: int,
+    before: Round,
+    alive: Mask,
+    standing: Standing,
+) -> list[int]:
+    """Return what brings every survivor to the total that the phase asks for.
+
+    By totals, so that a budget raised in between takes effect from this phase on.
+    """
+    total = sum(one.pulls for one in phases[: phase + 1])
+    allocation = [0] * plan.arm_count
+    ranked = sorted(np.flatnonzero(alive), key=lambda arm: int(plan.priority[arm]))
+    for place, arm in enumerate(ranked):
+        had = before.before[arm] + before.allocation[arm]
+        allocation[arm] = max(0, total + int(place < phases[phase].extra) - had)
+    room = standing.budget - standing.spent
+    while sum(allocation) > room:  # extra pulls of earlier phases may leave a pull too few
+        allocation[int(np.argmax(allocation))] -= 1
+    return allocation
+
+
+def _batch(
+    policy: AdaptivePolicy, plan: Plan, before: Round, evidence: Evidence, standing: Standing
+) -> list[int]:
+    size = min(plan.definition.batch, standing.budget - standing.spent)
+    allocation = [0] * plan.arm_count
+    if size <= 0:
+        return allocation
+    uniforms = round_stream(plan.definition.seed, before.number + 1).random(size)
+    chosen = np.full(size, -1)
+    work = policy.make_work(plan.arm_count, len(evidence.scales))
+    policy.choose(evidence, uniforms, chosen, work)
+    for arm in chosen:
+        if arm < 0 or arm >= plan.arm_count or not evidence.alive[arm]:
+            raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
+        allocation[arm] += 1
+    return allocation
+
+
+def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+    """Return the arm that the policy would name now, and whether it looks feasible."""
+    evidence = book.evidence(alive, plan.priority)
+    if isinstance(plan.policy, AdaptivePolicy):
+        work = plan.policy.make_work(plan.arm_count, len(evidence.scales))
+        arm, flag = plan.policy.answer(evidence, work)
+        return int(arm), bool(flag)
+    best = apparent_best(
+        evidence.estimates, alive, evidence.scales, evidence.thresholds, evidence.priority
+    )
+    flag = margin(evidence.estimates, best, evidence.scales, evidence.thresholds) <= 0.0
+    return int(best), bool(flag)

@@ -1,0 +1,336 @@
+"""Where pulls are asked for, told and failed: the rules that hold whatever crashes.
+
+Every method is one transaction. Budget and lease are checked and written together; a pull counts
+once; a round is decided when all its pulls are resolved, from their observations in the order of
+their numbers. May touch policies and core, and the ports.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+from ringfence.core.errors import InputError, LeaseError, nearest
+from ringfence.policies.policy import PhasePolicy
+from ringfence.study.deciding import Plan, next_round
+from ringfence.study.facts import Head, PastFact, PullFact, State
+from ringfence.study.ports import Clock, Ledger, Storage
+from ringfence.study.reading import Reader, View, samples_of
+
+MOST_AT_ONCE = 1_000_000
+_LONGEST_ERROR = 2000
+_NOBODYS = 0.0  # the deadline of a pull that was given back
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is told of one pull under a lease."""
+
+    number: int
+    lease: int
+    values: tuple[float, ...]
+    cost: float | None = None
+
+
+class Desk:
+    """One study's counter. It may be opened many times, in many processes."""
+
+    def __init__(self, plan: Plan, storage: Storage, clock: Clock) -> None:
+        """Open the counter of a study that exists in the storage."""
+        self.plan, self.storage, self.clock = plan, storage, clock
+        self._reader = Reader(plan)
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.plan.definition.name
+
+    @property
+    def head(self) -> Head:
+        """Where the study stands."""
+        with self.storage.reading(self.name) as ledger:
+            return ledger.head
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether no pull is left to be made."""
+        return self.head.finished
+
+    def ask(self, count: int = 1) -> list[PullFact]:
+        """Lease up to `count` pulls; none means that others must be told first, or that all were.
+
+        A pull whose lease ran out is issued again, before any new one.
+        """
+        if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
+            raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
+        with self.storage.writing(self.name) as ledger:
+            before = head = ledger.head
+            now = self.clock()
+            deadline = now + self.plan.definition.lease_seconds
+            leased = [
+                replace(pull, lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)
+                for pull in ledger.expired(now, count)
+            ]
+            ledger.set_pulls(leased)
+            while len(leased) < count and not head.finished:
+                if head.issued < head.round_end:
+                    fresh, head = self._issue(ledger, head, count - len(leased), deadline)
+                    leased += fresh
+                elif head.unresolved == 0:
+                    head = self._advance(ledger, head)
+                else:
+                    break
+            if head != before:
+                ledger.set_head(head)
+        return leased
+
+    def _issue(
+        self, ledger: Ledger, head: Head, count: int, deadline: float
+    ) -> tuple[list[PullFact], Head]:
+        """Issue the next pulls of this round; those of a broken arm are cancelled instead."""
+        current = ledger.round(head.round)
+        start = head.issued + 1 - current.first
+        fresh = []
+        for place, (arm, ordinal) in enumerate(current.order(start, start + count), start=start):
+            off = arm in head.broken
+            fresh.append(
+                PullFact(
+                    number=current.first + place,
+                    arm=arm,
+                    ordinal=ordinal,
+                    round=current.number,
+                    state=State.CANCELLED if off else State.ISSUED,
+                    lease=0 if off else 1,
+                    deadline=deadline,
+                    charged=not off,
+                )
+            )
+        ledger.add_pulls(fresh)
+        live = [pull for pull in fresh if pull.state == State.ISSUED]
+        head = replace(
+            head, issued=head.issued + len(fresh), unresolved=head.unresolved + len(live)
+        )
+        return live, head
+
+    def _advance(self, ledger: Ledger, head: Head) -> Head:
+        """Decide the next round."""
+        reader = self._reader.copied()
+        standing = reader.catch_up(ledger, head)
+        last = ledger.round(head.round) if head.round >= 0 else None
+        decided = next_round(self.plan, last, standing, reader.book)
+        ledger.add_round(decided)
+        self._reader = reader
+        return replace(
+            head,
+            round=decided.number,
+            round_end=decided.first + decided.size - 1,
+            charged=standing.spent,
+            finished=decided.is_last,
+        )
+
+    def tell(self, reports: Sequence[Report]) -> list[str]:
+        """Record observations, all or none; each is `told`, or `already-told` with these values.
+
+        When this returns they are on disk.
+        """
+        by_number = {report.number: report for report in reports}
+        if len(by_number) < len(reports):
+            raise InputError("the same pull is told twice in one call. Tell each pull once.")
+        done: dict[int, str] = {}
+        with self.storage.writing(self.name) as ledger:
+            changed = []
+            for pull in ledger.pulls(list(by_number)):
+                report = by_number[pull.number]
+                done[pull.number] = "told"
+                if pull.state == State.TOLD:
+                    self._require_same(pull, report)
+                    done[pull.number] = "already-told"
+                    continue
+                self._require_leased(pull, report.lease)
+                changed.append(
+                    replace(
+                        pull, state=State.TOLD, values=report.values, cost=report.cost, error=None
+                    )
+                )
+            for number in by_number:
+                if number not in done:
+                    raise self._unknown(ledger, number)
+            ledger.set_pulls(changed)
+            if changed:
+                head = ledger.head
+                ledger.set_head(replace(head, unresolved=head.unresolved - len(changed)))
+        return [done[report.number] for report in reports]
+
+    def fail(self, number: int, lease: int, error: str, *, charge: bool, retry: bool) -> str:
+        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`."""
+        error = _storable(error)
+        with self.storage.writing(self.name) as ledger:
+            pull = self._leased(ledger, number, lease)
+            failures = pull.failures + 1
+            if retry and failures <= self.plan.definition.retries:
+                # Its lease is over at once: whoever asks next gets it, with the same seed.
+                again = replace(_given_back(pull), failures=failures, error=error)
+                ledger.set_pulls([again])
+                return "retry"
+            failed = replace(
+                pull, state=State.FAILED, failures=failures, error=error, charged=charge
+            )
+            ledger.set_pulls([failed])
+            head = ledger.head
+            head = replace(head, unresolved=head.unresolved - 1)
+            if pull.arm not in head.broken and self._is_broken(ledger, failed):
+                head = replace(head, broken=(*head.broken, pull.arm))
+            ledger.set_head(head)
+        return "failed"
+
+    def _is_broken(self, ledger: Ledger, failed: PullFact) -> bool:
+        """Tell whether a failure completes a run of too many in a row, by ordinal."""
+        most = self.plan.definition.max_failures
+        around = ledger.pulls_of_arm(
+            failed.arm, failed.ordinal - most + 1, failed.ordinal + most - 1
+        )
+        states = {pull.ordinal: pull.state for pull in around} | {failed.ordinal: State.FAILED}
+        run = 0
+        for ordinal in range(failed.ordinal - most + 1, failed.ordinal + most):
+            run = run + 1 if states.get(ordinal) == State.FAILED else 0
+            if run >= most:
+                return True
+        return False
+
+    def extend(self, number: int, lease: int) -> float:
+        """Give a lease more time, for an evaluation that is still alive; return its deadline."""
+        with self.storage.writing(self.name) as ledger:
+            pull = self._leased(ledger, number, lease)
+            deadline = self.clock() + self.plan.definition.lease_seconds
+            ledger.set_pulls([replace(pull, deadline=deadline)])
+        return deadline
+
+    def release(self, number: int, lease: int) -> None:
+        """Give a lease back, so that the pull can be issued again at once."""
+        with self.storage.writing(self.name) as ledger:
+            ledger.set_pulls([_given_back(self._leased(ledger, number, lease))])
+
+    def raise_budget(self, budget: int) -> None:
+        """Raise the budget; a phase policy takes it up at the end of the current phase."""
+        if not isinstance(budget, Integral):
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
+        with self.storage.writing(self.name) as ledger:
+            head = ledger.head
+            if budget <= head.budget:
+                raise InputError(
+                    f"budget = {budget} must be more than the {head.budget} pulls that the study "
+                    "has. A budget can only rise."
+                )
+            if head.finished and isinstance(self.plan.policy, PhasePolicy):
+                raise InputError(
+                    f"study {self.name!r} is finished: {self.plan.policy.name} has dropped its "
+                    "other arms for good. Begin a new study and import these observations."
+                )
+            self.plan.first_pulls(budget)  # refuses what is no budget
+            ledger.set_head(replace(head, budget=int(budget), finished=False))
+
+    def bring(self, past: Sequence[tuple[int, tuple[float, ...]]], label: str) -> None:
+        """Bring observations along, uncharged; decisions after this round see them."""
+        with self.storage.writing(self.name) as ledger:
+            after = ledger.head.round
+            ledger.add_past(PastFact(arm, values, label, after) for arm, values in past)
+
+    def look(self) -> View:
+        """Return where the study stands and all that it has seen so far, half a round included."""
+        reader = self._reader.copied()  # before the view, which must not be older than it
+        with self.storage.reading(self.name) as ledger:
+            head = ledger.head
+            reader.catch_up(ledger, head)
+            past = ledger.past()
+            harvest = ledger.harvest(1, head.issued)
+            return View(
+                head=head,
+                rounds=tuple(ledger.rounds()),
+                book=reader.book,
+                used=int((harvest.is_charged & (harvest.is_told | harvest.is_failed)).sum()),
+                samples=samples_of(self.plan.arm_count, harvest, past, reader.broken),
+                brought=len(past),
+                told=int(harvest.is_told.sum()),
+                failed=int(harvest.is_failed.sum()),
+            )
+
+    def values_of(self, metrics: Mapping[str, Any]) -> tuple[float, ...]:
+        """Return an observation's values in the study's order, or refuse it."""
+        wanted = self.plan.metrics
+        if not isinstance(metrics, Mapping):
+            raise InputError(
+                f"metrics = {metrics!r} must be a mapping of metrics to numbers. Mend it."
+            )
+        for name in metrics:
+            if name not in wanted:
+                raise InputError(
+                    f"metric {name!r} is unknown to study {self.name!r}. It has "
+                    f"{', '.join(wanted)}.{nearest(name, wanted)}"
+                )
+        values = []
+        for name in wanted:
+            if name not in metrics:
+                raise InputError(
+                    f"metric {name!r} is missing: study {self.name!r} needs "
+                    f"{', '.join(wanted)} of every pull. Add it."
+                )
+            values.append(self.number(f"metric {name!r}", metrics[name]))
+        return tuple(values)
+
+    def number(self, key: str, value: Any) -> float:
+        """Return a finite number, or refuse it."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if isinstance(value, str) or not math.isfinite(number):
+            shown = repr(value)[:_LONGEST_SHOWN]
+            raise InputError(f"{key} = {shown} must be a finite number. Tell it as failed.")
+        return number
+
+    def _leased(self, ledger: Ledger, number: int, lease: int) -> PullFact:
+        found = ledger.pulls([number])
+        if not found:
+            raise self._unknown(ledger, number)
+        self._require_leased(found[0], lease)
+        return found[0]
+
+    def _require_leased(self, pull: PullFact, lease: int) -> None:
+        if pull.state != State.ISSUED:
+            raise LeaseError(
+                f"pull {pull.number} of study {self.name!r} is {pull.state}: nothing more can be "
+                "said of it. Ask for another."
+            )
+        if pull.lease != lease:
+            raise LeaseError(
+                f"pull {pull.number} of study {self.name!r} was issued again: lease {lease} has "
+                f"run out, lease {pull.lease} holds. Drop this result and ask for another pull; "
+                "raise lease_seconds if evaluations take longer."
+            )
+
+    def _require_same(self, pull: PullFact, report: Report) -> None:
+        if pull.values != report.values:
+            kind = InputError if pull.lease == report.lease else LeaseError
+            raise kind(
+                f"pull {pull.number} of study {self.name!r} was already told other values: "
+                f"{list(pull.values or ())}, now {list(report.values)}. The first ones stay."
+            )
+
+    def _unknown(self, ledger: Ledger, number: int) -> InputError:
+        return InputError(
+            f"pull {number} of study {self.name!r} was never issued: there are "
+            f"{ledger.head.issued}. Tell the pulls that ask returned."
+        )
+
+
+def _given_back(pull: PullFact) -> PullFact:
+    """Return an issued pull that nobody holds: its lease is spent, whoever asks gets the next."""
+    return replace(pull, lease=pull.lease + 1, deadline=_NOBODYS)
+
+
+def _storable(text: str) -> str:
+    """Return a text that every database can hold."""
+    whole = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:_LONGEST_ERROR]
+    return whole.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,220 @@
+"""The facts of a study, as they are remembered: its definition, rounds, pulls, and where it stands.
+
+Values only. May touch core.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What was fixed before the first pull. Only the budget may change later, and only rise.
+
+    `arms` maps names to an arm's own keys. `functions` name attributes of the user's own by
+    "package.module:function", where they have such a name. `batch` is how many pulls an adaptive
+    policy decides at once.
+    """
+
+    name: str
+    objective: str
+    constraints: tuple[str, ...]
+    arms: Mapping[str, Mapping[str, Any]]
+    budget: int
+    policy: str
+    seed: int
+    batch: int = 1
+    metrics: tuple[str, ...] = ()
+    functions: Mapping[str, str] = field(default_factory=dict)
+    lease_seconds: float = 600.0
+    retries: int = 0
+    max_failures: int = 3
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """The arms in their order."""
+        return tuple(self.arms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the definition as plain values, for storage."""
+        plain = dict(vars(self))
+        plain["arms"] = [[name, dict(keys)] for name, keys in self.arms.items()]
+        return plain | {
+            "constraints": list(self.constraints),
+            "metrics": list(self.metrics),
+            "functions": dict(self.functions),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> "Definition":
+        """Return the definition that `to_dict` wrote."""
+        return cls(
+            **{
+                **plain,
+                "arms": dict(plain["arms"]),
+                "constraints": tuple(plain["constraints"]),
+                "metrics": tuple(plain["metrics"]),
+            }
+        )
+
+
+class State(StrEnum):
+    """What became of a pull. A lease that ran out leaves it issued, to be issued again."""
+
+    ISSUED = "issued"
+    TOLD = "told"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class PullFact:
+    """One pull: `number` counts from 1 in the study, `ordinal` from 0 within its arm.
+
+    `lease` rises when it is issued or given back; only the latest may be told. `failures` are of
+    earlier leases that a retry may mend. A failed pull is charged to the budget unless told
+    otherwise; a cancelled one, of a withdrawn arm, never is.
+    """
+
+    number: int
+    arm: int
+    ordinal: int
+    round: int
+    state: State
+    lease: int
+    deadline: float
+    failures: int = 0
+    values: tuple[float, ...] | None = None
+    cost: float | None = None
+    error: str | None = None
+    charged: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Harvest:
+    """What became of many pulls, as arrays in the order of their numbers.
+
+    `values` [pull, metric] are NaN where a pull was not told.
+    """
+
+    arms: Integers
+    ordinals: Integers
+    is_told: Mask
+    is_failed: Mask
+    is_charged: Mask
+    values: Floats
+
+    @classmethod
+    def of(cls, pulls: Sequence["PullFact"], metric_count: int) -> "Harvest":
+        """Return the arrays of some pulls."""
+        nothing = (np.nan,) * metric_count
+        values = [pull.values if pull.values is not None else nothing for pull in pulls]
+        return cls(
+            arms=np.array([pull.arm for pull in pulls], dtype=np.int64),
+            ordinals=np.array([pull.ordinal for pull in pulls], dtype=np.int64),
+            is_told=np.array([pull.state == State.TOLD for pull in pulls], dtype=np.bool_),
+            is_failed=np.array([pull.state == State.FAILED for pull in pulls], dtype=np.bool_),
+            is_charged=np.array([pull.charged for pull in pulls], dtype=np.bool_),
+            values=np.array(values, dtype=np.float64).reshape(len(pulls), metric_count),
+        )
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why an arm left: what it lost to, by how much, and by which rule."""
+
+    arm: int
+    reason: str
+    rival: int | None = None
+    gap: float | None = None
+
+    @property
+    def is_withdrawal(self) -> bool:
+        """Whether it could not be evaluated, rather than lost."""
+        return self.reason.startswith(WITHDRAWN)
+
+
+@dataclass(frozen=True)
+class Round:
+    """A phase or a batch: how many pulls each arm gets, and what was seen when it was decided.
+
+    `first` is the number of its first pull; `before` counts each arm's pulls in earlier rounds.
+    `seen` holds the evidence, `left` the arms that left when it was decided. A round without pulls
+    may still reject; after the one that `is_last` nothing is left to be done.
+    """
+
+    number: int
+    first: int
+    allocation: tuple[int, ...]
+    before: tuple[int, ...]
+    alive: tuple[bool, ...]
+    phase: int = 0
+    is_last: bool = False
+    left: tuple[Rejection, ...] = ()
+    seen: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many pulls it has."""
+        return sum(self.allocation)
+
+    def order(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Return arm and ordinal of its pulls from place `start` to before `stop`.
+
+        Every arm has its turn, so long as it has pulls left. Any prefix is as even as can be, so
+        that a study that is stopped has seen every arm. Nothing is laid out: a round may be huge.
+        """
+        found: list[tuple[int, int]] = []
+        place, turn = 0, 0  # the first pull of a stretch of turns, and its first turn
+        for last in sorted(set(self.allocation) - {0}):
+            arms = [arm for arm, count in enumerate(self.allocation) if count >= last]
+            end = place + (last - turn) * len(arms)
+            for one in range(max(start, place), min(stop, end)):
+                round_, of = divmod(one - place, len(arms))
+                found.append((arms[of], self.before[arms[of]] + turn + round_))
+            place, turn = end, last
+        return found
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
+
+    `unresolved` pulls of the round are neither told nor failed. `charged` counts pulls that were
+    charged in rounds before this one. `broken` arms failed too often in a row.
+    """
+
+    budget: int
+    round: int = -1
+    issued: int = 0
+    round_end: int = 0
+    unresolved: int = 0
+    charged: int = 0
+    finished: bool = False
+    broken: tuple[int, ...] = ()
+
+    @property
+    def round_is_over(self) -> bool:
+        """Whether every pull of this round was issued and resolved."""
+        return self.issued == self.round_end and self.unresolved == 0
+
+
+@dataclass(frozen=True)
+class PastFact:
+    """An observation from before the study, or beside it: labelled, and never charged.
+
+    It is seen by decisions after round `after`.
+    """
+
+    arm: int
+    values: tuple[float, ...]
+    label: str
+    after: int

@@ -1,0 +1,91 @@
+"""What a study needs of the world: a ledger that survives, and a clock.
+
+A transaction is exclusive among writers of one study and all or nothing. May touch core.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
+
+from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round
+
+Clock: TypeAlias = Callable[[], float]
+"""Seconds since the epoch."""
+
+
+class Ledger(Protocol):
+    """The facts of one study, inside one transaction."""
+
+    @property
+    def definition(self) -> Definition:
+        """What was fixed before the first pull."""
+
+    @property
+    def created_at(self) -> float:
+        """When the study was created, in seconds since the epoch."""
+
+    @property
+    def head(self) -> Head:
+        """Where the study stands."""
+
+    def set_head(self, head: Head) -> None:
+        """Remember where the study stands now."""
+
+    def round(self, number: int) -> Round:
+        """Return a round."""
+
+    def rounds(self, start: int = 0) -> Sequence[Round]:
+        """Return the rounds from a number on, in order."""
+
+    def add_round(self, fresh: Round) -> None:
+        """Remember a round that was decided."""
+
+    def pulls(self, numbers: Sequence[int]) -> Sequence[PullFact]:
+        """Return pulls by number, in the order of their numbers; missing ones are left out."""
+
+    def pulls_between(self, first: int, last: int) -> Sequence[PullFact]:
+        """Return the pulls with first <= number <= last, in the order of their numbers."""
+
+    def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
+        """Return an arm's pulls with first <= ordinal <= last."""
+
+    def harvest(self, first: int, last: int) -> Harvest:
+        """Return what became of the pulls with first <= number <= last, as arrays."""
+
+    def expired(self, now: float, most: int) -> Sequence[PullFact]:
+        """Return up to `most` issued pulls whose lease has run out, the oldest numbers first."""
+
+    def add_pulls(self, fresh: Iterable[PullFact]) -> None:
+        """Remember pulls that were not issued before."""
+
+    def set_pulls(self, changed: Iterable[PullFact]) -> None:
+        """Remember what became of pulls."""
+
+    def past(self) -> Sequence[PastFact]:
+        """Return the observations that were brought along, in the order in which they came."""
+
+    def add_past(self, fresh: Iterable[PastFact]) -> None:
+        """Remember observations that were brought along."""
+
+
+class Storage(Protocol):
+    """Studies by name."""
+
+    @property
+    def url(self) -> str:
+        """Where they are, for people; without secrets."""
+
+    def create(self, definition: Definition, head: Head) -> None:
+        """Remember a new study; a name that is taken is refused."""
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all studies."""
+
+    def delete(self, name: str) -> None:
+        """Forget a study."""
+
+    def writing(self, name: str) -> AbstractContextManager[Ledger]:
+        """Open a transaction; what it wrote is on disk when it ends well, and gone when not."""
+
+    def reading(self, name: str) -> AbstractContextManager[Ledger]:
+        """Open a consistent view that changes nothing."""

@@ -1,0 +1,273 @@
+"""The verdict: which arm, whether it is feasible, how sure that is, and what speaks against others.
+
+One path serves the Python interface, the command line and the reports. Probabilities are shares of
+draws of what the truth may be, normal around the estimates: approximate, the more so because pulls
+were chosen by what was seen. May touch policies and core.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.errors import InputError
+from ringfence.core.gaps import margin
+from ringfence.core.hardness import Kind
+from ringfence.core.measurement import measure_sample
+from ringfence.core.problem import Problem
+from ringfence.core.streams import verdict_stream
+from ringfence.policies.policy import Evidence
+from ringfence.study.book import Book
+from ringfence.study.deciding import Plan, answer_of
+from ringfence.study.reading import View
+
+DRAWS = 10_000
+SURE = 0.95
+_REACH = 1.959963984540054  # of a 95% interval, in standard errors
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An attribute as written, with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ArmVerdict:
+    """What is known of one arm. `status` says whether it is still in the running, or why not.
+
+    `margin` is its largest violation in units of the noise; `blocked_by` the constraints that it
+    seems to break.
+    """
+
+    name: str
+    pulls: int
+    estimates: Mapping[str, Estimate]
+    margin: float | None
+    kind: Kind | None
+    status: str
+    blocked_by: tuple[str, ...] = ()
+    phase: int | None = None
+    rival: str | None = None
+    gap: float | None = None
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Where another threshold of one constraint would change the answer, others left as they are.
+
+    `answer` is then the best feasible arm, or None. Post hoc, and so exploratory: thresholds are
+    to be fixed before the data.
+    """
+
+    constraint: str
+    threshold: float
+    answer: str | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of a study, so far or at its end."""
+
+    study: str
+    arm: str
+    feasible: bool
+    verdict: str
+    confidence: float
+    chance_feasible: float
+    pulls_used: int
+    budget: int
+    finished: bool
+    arms: tuple[ArmVerdict, ...]
+    flips: tuple[Flip, ...]
+    exact: tuple[str, ...]
+    brought: int
+
+
+def verdict_of(plan: Plan, view: View) -> Verdict:
+    """Return the verdict on what a study has seen."""
+    head, rounds, book = view.head, view.rounds, view.book
+    alive = in_the_running(view)
+    if not alive.any():
+        why = "; ".join(
+            f"{plan.definition.arm_names[one.arm]} {one.reason}" for at in rounds for one in at.left
+        )
+        raise InputError(
+            f"study {plan.definition.name!r} has no arm with enough observations to judge it by. "
+            + (f"Mend the evaluations: {why}." if why else "Tell some pulls first.")
+        )
+    best, feasible = answer_of(plan, alive, book)
+    withdrawn = [one.arm for at in rounds for one in at.left if one.is_withdrawal]
+    judged = np.asarray(book.is_seen).copy()
+    judged[withdrawn] = False
+    evidence = book.evidence(judged, plan.priority)
+    confidence, chance = _chances(plan, evidence, best, feasible=feasible)
+    sure = chance >= SURE if feasible else 1.0 - chance >= SURE
+    written = _written(plan.problem, book, view.samples)
+    gone = {one.arm: (one, at.number) for at in rounds for one in at.left}
+    arms = []
+    for arm, name in enumerate(plan.definition.arm_names):
+        left, phase = gone.get(arm, (None, None))
+        seen = bool(judged[arm])
+        arms.append(
+            ArmVerdict(
+                name=name,
+                pulls=int(book.counts[arm]),
+                estimates=written[arm],
+                margin=float(_margin(evidence, arm)) if seen else None,
+                kind=_kind(evidence, best, arm) if seen else None,
+                status=left.reason if left is not None else "in the running",
+                blocked_by=_blocked_by(plan.problem, evidence, arm) if seen else (),
+                phase=phase,
+                rival=None
+                if left is None or left.rival is None
+                else plan.definition.arm_names[left.rival],
+                gap=None if left is None else left.gap,
+            )
+        )
+    varies = np.diagonal(evidence.covariances, axis1=1, axis2=2)[judged].max(axis=0) > 0.0
+    return Verdict(
+        study=plan.definition.name,
+        arm=plan.definition.arm_names[best],
+        feasible=feasible,
+        verdict=("feasible" if feasible else "infeasible") if sure else "too-close-to-call",
+        confidence=confidence,
+        chance_feasible=chance,
+        pulls_used=view.used,
+        budget=head.budget,
+        finished=head.finished,
+        arms=tuple(arms),
+        flips=_flips(plan, evidence, written),
+        exact=tuple(
+            str(attribute)
+            for attribute, one in zip(plan.problem.attributes, varies, strict=True)
+            if not one
+        ),
+        brought=view.brought,
+    )
+
+
+def _margin(evidence: Evidence, arm: int) -> float:
+    return margin(evidence.estimates, arm, evidence.scales, evidence.thresholds)
+
+
+def _kind(evidence: Evidence, best: int, arm: int) -> Kind:
+    """Return what an arm looks like beside the answer."""
+    if arm == best:
+        return "optimal"
+    if _margin(evidence, best) > 0.0:
+        return "infeasible"
+    if _margin(evidence, arm) <= 0.0:
+        return "feasible-suboptimal"
+    better = evidence.estimates[arm, 0] <= evidence.estimates[best, 0]
+    return "deceiver" if better else "infeasible-suboptimal"
+
+
+def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ...]:
+    broken = evidence.estimates[arm, 1:] > evidence.thresholds
+    return tuple(
+        str(constraint) for constraint, one in zip(problem.constraints, broken, strict=True) if one
+    )
+
+
+def _chances(plan: Plan, evidence: Evidence, best: int, *, feasible: bool) -> tuple[float, float]:
+    """Return the shares of draws that give this answer, and that have a feasible arm at all."""
+    rng = verdict_stream(plan.definition.seed)
+    seen = np.flatnonzero(evidence.alive)
+    width = evidence.estimates.shape[1]
+    objective = np.empty((DRAWS, len(seen)))
+    worst = np.empty((DRAWS, len(seen)))
+    for place, arm in enumerate(seen):
+        values, vectors = np.linalg.eigh(evidence.covariances[arm] / evidence.counts[arm])
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        draw = evidence.estimates[arm] + rng.standard_normal((DRAWS, width)) @ root.T
+        objective[:, place] = draw[:, 0]
+        worst[:, place] = (evidence.scales[1:] * (draw[:, 1:] - evidence.thresholds)).max(axis=1)
+    passes = worst <= 0.0
+    any_passes = passes.any(axis=1)
+    by_objective = np.argmin(np.where(passes, objective, np.inf), axis=1)
+    winner = seen[np.where(any_passes, by_objective, np.argmin(worst, axis=1))]
+    agrees = (winner == best) & (any_passes == feasible)
+    return float(agrees.mean()), float(any_passes.mean())
+
+
+def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[dict[str, Estimate]]:
+    """Return every arm's attributes as the user wrote them, in the user's units."""
+    signs = problem.signs
+    judged = problem.judged.attributes
+    evidence = book.evidence(np.asarray(book.is_seen), np.arange(len(book.counts)))
+    result: list[dict[str, Estimate]] = []
+    for arm in range(len(book.counts)):
+        found: dict[str, Estimate] = {}
+        if not book.is_seen[arm]:
+            result.append(found)
+            continue
+        for c, attribute in enumerate(problem.attributes):
+            if attribute == judged[c]:
+                value = float(signs[c] * evidence.estimates[arm, c]) + 0.0
+                variance = float(evidence.covariances[arm, c, c])
+            else:
+                columns = dict(zip(problem.metrics, samples[arm][:, book.columns].T, strict=True))
+                one = measure_sample(
+                    attribute, columns, arm=book.arms[arm], signs=[float(signs[c])]
+                )
+                value, variance = float(one.estimates[0]), float(one.variances[0])
+            reach = _REACH * (variance / float(book.counts[arm])) ** 0.5
+            found[str(attribute)] = Estimate(value, value - reach, value + reach)
+        result.append(found)
+    return result
+
+
+def _flips(
+    plan: Plan, evidence: Evidence, written: Sequence[Mapping[str, Estimate]]
+) -> tuple[Flip, ...]:
+    """Return the nearest tighter and looser threshold of each constraint with another answer.
+
+    Another answer is another best feasible arm, or none where there was one, or one where there
+    was none. It changes at arms' own estimates only.
+    """
+    problem, judged = plan.problem, np.flatnonzero(evidence.alive)
+    flips = []
+    for c, constraint in enumerate(problem.constraints):
+        sign, name = float(problem.signs[c + 1]), str(constraint.attribute)
+        values = np.array([sign * written[int(arm)][name].value for arm in judged])
+        limit = float(problem.thresholds[c])
+        others = np.delete(evidence.estimates[judged, 1:] <= evidence.thresholds, c, axis=1)
+        passes = others.all(axis=1)
+        now = _best_of(evidence, judged[passes & (values <= limit)])
+        tighter = np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)
+        looser = np.unique(values[values > limit])
+        for candidates in (tighter, looser):
+            for value in candidates.tolist():
+                then = _best_of(evidence, judged[passes & (values <= value)])
+                if then != now:
+                    answer = None if then is None else plan.definition.arm_names[then]
+                    flips.append(Flip(str(constraint), sign * value + 0.0, answer))
+                    break
+    return tuple(flips)
+
+
+def _best_of(evidence: Evidence, arms: Integers) -> int | None:
+    """Return the arm with the least objective, ties as the rules break them; None of none."""
+    if not len(arms):
+        return None
+    return int(
+        min(
+            arms,
+            key=lambda arm: (
+                evidence.estimates[arm, 0],
+                _margin(evidence, arm),
+                evidence.priority[arm],
+            ),
+        )
+    )
+
+
+def in_the_running(view: View) -> Mask:
+    """Return the arms that may be the answer: not gone, and seen often enough to be judged."""
+    seen = np.asarray(view.book.is_seen)
+    return np.array(view.rounds[-1].alive) & seen if view.rounds else seen
