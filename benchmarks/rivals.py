@@ -268,7 +268,6 @@ def prepare_worker() -> None:
 
 def count_chunk(method: Method, instance: str, budget: int, first: int) -> list[Counter[str]]:
     """Return what a chunk of runs did, for every row of the method."""
-    prepare_worker()
     right = RIGHT if instance == "feasible" else None
     counts = [Counter[str]() for _ in method.rows]
     for run in range(first, first + CHUNK):
