@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+RIVALS := .venv-rivals
+RIVALS_READY := $(RIVALS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint faults bench bench-storage figures clean
+.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals figures clean
 
 help:  ## Show what can be made.
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 install: $(READY)  ## Make .venv with the command .venv/bin/ringfence and all tools.
 
@@ -54,13 +56,20 @@ lint: $(READY)  ## Style, types and the layers of the architecture.
 bench: $(READY)  ## Speed, as ratios measured in one run.
 	$(BIN)/ringfence bench
 
-bench-storage: $(READY)  ## Pulls a second beside Optuna's, in an environment of its own.
-	@test -x .venv-rivals/bin/python || $(PYTHON) -m venv .venv-rivals
-	.venv-rivals/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[postgres]' optuna
-	.venv-rivals/bin/python benchmarks/storage.py
+# The other tools, in an environment of their own that no test uses: Ax brings torch, and so gigabytes.
+$(RIVALS_READY): pyproject.toml
+	@test -x $(RIVALS)/bin/python || $(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[postgres]' optuna nevergrad ax-platform
+	@touch $@
+
+bench-storage: $(RIVALS_READY)  ## Pulls a second beside Optuna's, in an environment of its own.
+	$(RIVALS)/bin/python benchmarks/storage.py
+
+bench-rivals: $(RIVALS_READY)  ## Right answers beside Optuna, Ax and Nevergrad: a long run, gigabytes of packages.
+	$(RIVALS)/bin/python benchmarks/rivals.py
 
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
 
 clean:  ## Remove what was built.
-	rm -rf $(VENV) .venv-rivals $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(RIVALS) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
