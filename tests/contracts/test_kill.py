@@ -183,6 +183,7 @@ print(json.dumps({"loss": rng.gauss(loss, 0.5), "risk": rng.gauss(risk, 0.5)}))
 """
 MAIN = "from ringfence.interfaces.cli.app import main; main()"
 PULLS_A_KILL = 8
+COORDINATOR_KILLS = max(5, KILLS // 4)  # each of them takes seconds: a process must start
 
 
 def test_a_coordinator_that_is_killed_is_simply_started_again(
@@ -191,13 +192,13 @@ def test_a_coordinator_that_is_killed_is_simply_started_again(
     """`ringfence run` on programs, killed again and again in the middle of its work."""
     (tmp_path / "evaluate.py").write_text(PROGRAM, encoding="utf-8")
     file = tmp_path / "s.toml"
-    budget = PULLS_A_KILL * (KILLS + 2)
+    budget = PULLS_A_KILL * (COORDINATOR_KILLS + 2)
     text = STUDY.format(budget=budget, python=sys.executable)
     file.write_text(text, encoding="utf-8")
     quiet = ringfence("run", file, "--json", "--storage", f"sqlite:///{tmp_path / 'quiet.db'}")
     place = ["--storage", str(sql_place.url)]
     rng = np.random.default_rng(11)
-    for kill in range(KILLS):
+    for kill in range(COORDINATOR_KILLS):
         command = [sys.executable, "-c", MAIN, "run", str(file), "--workers", "3", *place]
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _wait_until_told(sql_place, (kill + 1) * PULLS_A_KILL - int(rng.integers(4)), running)

@@ -1,1 +1,0 @@
-"""How an older database becomes a newer one, step by step (alembic)."""
