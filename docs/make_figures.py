@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ringfence as rf
-from ringfence.reports.charts import paper_figure, scene_figure
+from ringfence.reports.charts import paper_figure, plan_figure, scene_figure
 from ringfence.reports.scenes import NEAR_MISS, TIE_RULE
 
 IMAGES = Path(__file__).parent / "images"
@@ -13,6 +13,8 @@ def main() -> None:
     """Write every picture that the README and the docs show."""
     IMAGES.mkdir(exist_ok=True)
     print(rf.save_chart(scene_figure([TIE_RULE, NEAR_MISS]), IMAGES / "scenes.svg"))
+    plan = rf.plan("paper-3", target_error=1e-4, brief=True)
+    print(rf.save_chart(plan_figure(plan.to_dict()), IMAGES / "plan.svg"))
     report = rf.reproduce_paper(replications=1_000_000)
     print(rf.save_chart(paper_figure(report), IMAGES / "paper.svg"))
 

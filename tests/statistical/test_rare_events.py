@@ -16,6 +16,7 @@ from ringfence.simulation.instance import Instance
 from ringfence.simulation.rare import importance
 from ringfence.simulation.rare.modes import Mode, Stages, modes_of
 from ringfence.simulation.rare.results import RareResult
+from tests.e2e.command_line import ringfence
 
 EXACT_AT_30000, EXACT_AT_60000 = 5.694e-8, 3.195e-14  # Phi(-0.05 sqrt(pulls of the best arm))
 
@@ -199,3 +200,26 @@ def test_several_right_answers_are_refused() -> None:
     )
     with pytest.raises(InputError, match="several right answers"):
         rf.simulate(twins, budget=200, method="importance")
+
+
+# -------------------------------------------------------------------------------- the command
+
+
+def test_the_command_says_how_sure_it_is() -> None:
+    words = ("simulate", "paper-4", "--budget", "10000", "--replications", "5000")
+    done = ringfence(*words, "--method", "importance", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = done.document
+    assert found["method"] == "importance"
+    assert found["ci_low"] <= found["error_rate"] <= found["ci_high"]
+    assert found["warnings"] == [
+        f"{check['what']}: {check['found']}" for check in found["checks"] if not check["ok"]
+    ]
+    assert {"slope", "splitting", "mean weight"} <= {check["what"] for check in found["checks"]}
+    assert found["wrong_arm"] is None
+    shown = ringfence(*words, "--method", "importance")
+    assert shown.code == 0
+    assert "how it errs" in shown.out
+    assert "four looks better" in shown.out
+    split = ringfence(*words, "--method", "splitting", "--json").document
+    assert 0.3 < split["error_rate"] / found["error_rate"] < 3.0

@@ -67,9 +67,9 @@ def test_arms_of_a_feasible_instance_move_to_the_brink(
         assert (moved[arm, 1:] <= truth.thresholds + 1e-7).all()
         given_ = (truth.means, truth.covariances, best, best_n, arm, n, truth.thresholds, work)
         cost = beating_cost(*given_)[0]
-        assert energy_of(drift, truth.covariances, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
+        assert energy_of(drift, truth, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
     fails = [failing_drift(truth, c) for c in range(constraints)]
-    costs = [energy_of(drift, truth.covariances, pulls) for drift in fails if drift is not None]
+    costs = [energy_of(drift, truth, pulls) for drift in fails if drift is not None]
     least = failing_cost(truth.means, truth.covariances, best, best_n, truth.thresholds)
     assert min(costs) == pytest.approx(least, rel=1e-9)
     for c, drift in enumerate(fails):
@@ -97,7 +97,7 @@ def test_arms_of_an_infeasible_instance_move_to_the_brink(
         assert closeness(moved, arm) <= closeness(moved, best) + 1e-7
         given_ = (truth.means, truth.covariances, best, best_n, arm, n)
         cost = nearing_cost(*given_, truth.scales, truth.thresholds, work)[0]
-        assert energy_of(drift, truth.covariances, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
+        assert energy_of(drift, truth, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
     for arm in range(arms):
         drift = passing_drift(truth, arm)
         assert drift is not None
@@ -105,7 +105,7 @@ def test_arms_of_an_infeasible_instance_move_to_the_brink(
         cost = passing_cost(
             truth.means, truth.covariances, arm, float(pulls[arm]), truth.thresholds, work
         )
-        assert energy_of(drift, truth.covariances, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
+        assert energy_of(drift, truth, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
 
 
 def test_what_never_varies_cannot_drift() -> None:

@@ -71,12 +71,9 @@ def nearing_drift(truth: Truth, arm: int, best_n: float, n: float) -> Floats | N
     return drift
 
 
-def energy_of(drift: Floats, covariances: Floats, pulls: Floats) -> float:
+def energy_of(drift: Floats, truth: Truth, pulls: Floats) -> float:
     """Return what a drift costs over so many pulls of each arm."""
-    energy = 0.0
-    for move, covariance, n in zip(drift, covariances, pulls, strict=True):
-        energy += 0.5 * n * float(move @ np.linalg.pinv(covariance, hermitian=True) @ move)
-    return energy
+    return 0.5 * float(np.einsum("i,ic,icd,id->", pulls, drift, truth.precisions, drift))
 
 
 def _pressures(demands: Floats, spread: Floats) -> tuple[float, Floats] | None:

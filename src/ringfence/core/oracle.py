@@ -7,6 +7,7 @@ beat it on an instance. docs/theory.md. Touches its arguments only.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,6 +47,11 @@ class Truth:
     covariances: Floats
     scales: Floats
     thresholds: Floats
+
+    @cached_property
+    def precisions(self) -> Floats:
+        """The inverse of each arm's covariance; of a singular one, on what varies."""
+        return np.asarray(np.linalg.pinv(self.covariances, hermitian=True), dtype=np.float64)
 
     def own_cost(self, n: float, work: CostWork) -> float:
         """Return the cost for the best arm's feasibility to be other than it is.

@@ -27,7 +27,7 @@ from ringfence.simulation.instance import Instance
 
 _WINDOW = 12.0  # nats by which a mode may be dearer than the cheapest of the whole budget
 _EARLY_RIVALS = 2
-_RETREATS = np.concatenate([np.linspace(0.0, 2.0, 21), np.geomspace(2.2, 30.0, 12)])
+_RETREATS = np.concatenate([np.linspace(0.0, 2.0, 11), np.geomspace(2.5, 30.0, 6)])
 _FIXED = 1e12  # pulls of an arm that cannot be moved
 _DESERTIONS = (3.0, 8.0)  # nats at which the best arm may be deserted
 
@@ -113,7 +113,7 @@ def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: in
     is_last = stage == stages.count - 1
     drifts = _own_drifts(truth, names, is_last=is_last)
     pairs = _pair_drifts(truth, pulls)
-    rivals = sorted(pairs, key=lambda arm: energy_of(pairs[arm], truth.covariances, pulls))
+    rivals = sorted(pairs, key=lambda arm: energy_of(pairs[arm], truth, pulls))
     if is_last or keep == len(truth.means):
         shown = rivals if is_last else rivals[:_EARLY_RIVALS]
         drifts += [(f"{names[arm]} looks better", pairs[arm]) for arm in shown]
@@ -126,7 +126,7 @@ def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: in
         Mode(what + when, _spread(drift, stages, stage), energy, is_last)
         for what, drift in drifts
         if is_last or drift[cut].any()  # else it is the mode of the last stage again
-        if (energy := energy_of(drift, truth.covariances, pulls)) > 0.0
+        if (energy := energy_of(drift, truth, pulls)) > 0.0
     ]
 
 
@@ -142,7 +142,7 @@ def _deserted(truth: Truth, names: tuple[str, ...], stages: Stages) -> list[Mode
     for alone in _retreats(truth):
         for stage in range(stages.count - 1):
             pulls = stages.until(stage)
-            brink = energy_of(alone, truth.covariances, pulls)
+            brink = energy_of(alone, truth, pulls)
             if pulls[best] >= stages.pulls[best] or brink <= 0.0:
                 continue
             for energy in _DESERTIONS:
@@ -167,7 +167,7 @@ def _retreat(truth: Truth) -> Floats | None:
     pairs = list(_pair_drifts(truth, pulls).values())
     if not pairs:
         return None
-    nearest = min(pairs, key=lambda drift: energy_of(drift, truth.covariances, pulls))
+    nearest = min(pairs, key=lambda drift: energy_of(drift, truth, pulls))
     alone = np.zeros_like(nearest)
     alone[truth.theory.optimal] = nearest[truth.theory.optimal]
     return alone if alone.any() else None
@@ -184,7 +184,7 @@ def _half_feasible(truth: Truth) -> Floats:
     drifts = [drift for drift in found if drift is not None]
     if not drifts:
         return np.zeros_like(truth.means)
-    return 0.5 * min(drifts, key=lambda drift: energy_of(drift, truth.covariances, ones))
+    return 0.5 * min(drifts, key=lambda drift: energy_of(drift, truth, ones))
 
 
 def _own_drifts(truth: Truth, names: tuple[str, ...], *, is_last: bool) -> list[tuple[str, Floats]]:
@@ -225,21 +225,22 @@ def _joined(truth: Truth, pulls: Floats, count: int) -> list[Floats]:
         drifts: list[Floats] = []
         least = math.inf
         for share in _RETREATS:
-            comings = _comings(replace(truth, means=truth.means + share * retreat), pulls)
+            comings = _comings(truth, share * retreat, pulls)
             if len(comings) < count:
                 continue
             sets = [[*comings[: count - 1], last] for last in comings[count - 1 : count + 2]]
             tried = [share * retreat + np.sum(one, axis=0) for one in sets]
-            energy = energy_of(tried[0], truth.covariances, pulls)
+            energy = energy_of(tried[0], truth, pulls)
             if energy < least:
                 least, drifts = energy, tried
         found += drifts
     return found
 
 
-def _comings(moved: Truth, pulls: Floats) -> list[Floats]:
-    """Return the drifts by which others look better than the best arm where it is now, by cost."""
-    best = moved.theory.optimal
+def _comings(truth: Truth, retreat: Floats, pulls: Floats) -> list[Floats]:
+    """Return the drifts by which others look better than a best arm in retreat, by cost."""
+    best = truth.theory.optimal
+    moved = replace(truth, means=truth.means + retreat)
     margins = [
         float(margin(moved.means, arm, moved.scales, moved.thresholds))
         for arm in range(len(moved.means))
@@ -256,7 +257,7 @@ def _comings(moved: Truth, pulls: Floats) -> list[Floats]:
             drift = nearing_drift(moved, arm, _FIXED, float(pulls[arm]))
         if drift is not None:
             found.append(drift)
-    return sorted(found, key=lambda drift: energy_of(drift, moved.covariances, pulls))
+    return sorted(found, key=lambda drift: energy_of(drift, truth, pulls))
 
 
 def _spread(drift: Floats, stages: Stages, last: int) -> Floats:
