@@ -219,7 +219,10 @@ def test_the_command_plans_and_draws(tmp_path: Path) -> None:
     assert found["policy"] == "constrained-sr"
     assert found["ci_low"] <= found["error_rate"] <= found["ci_high"]
     assert found["hardest"][0] == {"what": "one against the threshold", "share": 1.0}
-    assert "<svg" in picture.read_text(encoding="utf-8")
+    drawn = picture.read_text(encoding="utf-8")
+    assert "<svg" in drawn
+    for line in ("constrained-sr", "proven bound", "oracle"):
+        assert line in drawn
     shown = ringfence("plan", "paper-1", "--target-error", "0.01", "--brief")
     assert f"{found['budget']:,} pulls" in shown.out
     assert "100% of the difficulty is one against the threshold" in shown.out

@@ -124,14 +124,13 @@ def plan_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
                     "log_high": math.log(point["error_rate"]) + spread,
                 }
             )
-        bound = point["upper_bound"]
-        if bound is not None:
-            entry = {
-                "budget": point["budget"],
-                "line": "proven bound",
-                "log_error": math.log(bound),
-            }
-            rows.append(entry)
+        theory = {}
+        if point["upper_bound"] is not None:
+            theory["proven bound"] = math.log(point["upper_bound"])
+        if document["oracle_rate"] is not None:
+            theory["an oracle's rate"] = -document["oracle_rate"] * point["budget"]
+        for line, log in theory.items():
+            rows.append({"budget": point["budget"], "line": line, "log_error": log})
     return rows
 
 
