@@ -73,7 +73,7 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
     law, design, policy = experiment.instance.law, experiment.design, experiment.policy
     assert isinstance(law, GaussianLaw)
     assert isinstance(policy, PhasePolicy)
-    key = [np.uint32(word) for word in experiment.key(seed, 0)]
+    key, other_key = (np.uint32(word) for word in experiment.key(seed, 0))
     arm_count, normals = len(law.means), law.normals
     errors = flags = 0
     lost, pulls = np.zeros(len(experiment.phases), np.int64), np.zeros(arm_count)
@@ -85,7 +85,9 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
             for arm in np.flatnonzero(alive):
                 noise: list[float] = []
                 for _ in range((normals + 1) // 2):
-                    noise += normal_pair(*key, np.uint32(replication), np.uint32(draw), SERIES)
+                    noise += normal_pair(
+                        key, other_key, np.uint32(replication), np.uint32(draw), SERIES
+                    )
                     draw += 1
                 block: Floats = law.factors[arm] @ np.array(noise[:normals])
                 sums[arm] += phase.pulls * law.means[arm] + np.sqrt(phase.pulls) * block

@@ -52,5 +52,5 @@ def test_a_missing_library_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPa
 
 def test_auto_makes_do_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     without_gpu(monkeypatch)
-    result = rf.simulate("paper-1", budget=100, replications=10, engine="auto")
+    result = rf.simulate("paper-3", budget=100, replications=10, engine="auto")
     assert result.engine == "cpu"

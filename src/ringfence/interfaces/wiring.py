@@ -51,7 +51,7 @@ RunTally: TypeAlias = Callable[[Experiment, int, int, int], Tally]
 METHODS = ("monte-carlo", "importance", "splitting", "auto")
 UNPUBLISHED_REPLICATIONS = 100_000
 _SLOW_CHUNK = 16
-_WORTH_A_GPU = 2**12  # chunks of the CPU's: from ten seconds to a minute of one core
+_WORTH_A_GPU = 2**13  # chunks of the CPU's: from ten seconds to two minutes of one core
 _ONE_INSTANCE = (Instance, Mapping, str, Path)
 _ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
 

@@ -37,12 +37,12 @@ from ringfence.simulation.kernels import Tally, never
 from ringfence.simulation.laws import GaussianLaw
 from ringfence.simulation.records import Recording, SampleRecord
 
-MOST_LEAN_ARMS = 5
+MOST_LEAN_ARMS = 6
 _LEAN_CHUNK = 2**30
-_LEAST_CHUNK, _MOST_CHUNK = 2**16, 2**24
+_LEAST_CHUNK, _MOST_CHUNK = 2**18, 2**24
 _CHUNK_WORK = 2**32
 _MOST_BYTES = 2**17  # of one replication; a GPU has a hundred thousand in hand
-_THREADS, _BLOCKS = 256, 16  # threads in a block, blocks a multiprocessor
+_THREADS, _BLOCKS = 128, 32  # threads in a block, blocks a multiprocessor
 
 # What threads only read, and share: always, and where the noise is known.
 _READ = (

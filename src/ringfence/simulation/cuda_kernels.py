@@ -187,8 +187,6 @@ def _phase(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
         for slot in range(slots):
             arm = arms[slot]
             own = 0 if alike else arm
-            for c in range(width):
-                estimates[slot, c] = kept * estimates[slot, c] + fresh * design.means[arm, c]
             for d in range(pairs):
                 draw = _u32(first + slot * pairs + d)
                 x, y = pair(key, other_key, replication, draw, design.series)
@@ -196,7 +194,11 @@ def _phase(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
                     noise = design.factors[own, c, 2 * d] * x
                     if 2 * d + 1 < normals:
                         noise += design.factors[own, c, 2 * d + 1] * y
-                    estimates[slot, c] += spread * noise
+                    if d == 0:
+                        before = kept * estimates[slot, c] + fresh * design.means[arm, c]
+                    else:
+                        before = estimates[slot, c]
+                    estimates[slot, c] = before + spread * noise
         drawn = first + slots * pairs
         return rest(stream, drawn, arms, estimates, design, optimal_left, pulls, lost)  # type: ignore[no-any-return]
 
