@@ -254,6 +254,11 @@ def test_what_needs_every_pull_is_refused() -> None:
         rf.simulate(tails(), budget=900, replications=10, engine="cuda")
 
 
+def test_rare_events_stay_on_the_cpu() -> None:
+    with pytest.raises(InputError, match="method = 'importance' needs 'cpu'"):
+        rf.simulate("paper-1", budget=100, engine="cuda", method="importance")
+
+
 def test_too_many_arms_are_refused() -> None:
     with pytest.raises(InputError, match=r"with 3000 arms one replication takes .* drop arms"):
         rf.simulate(gaussian_arms(3000), budget=10_000, replications=10, engine="cuda")

@@ -12,7 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
-from ringfence.core.errors import InputError, NotBuiltError, one_of
+from ringfence.core.errors import InputError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.interfaces.planning import Advance, Plan, plan_from_study, plan_instance
