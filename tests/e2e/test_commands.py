@@ -582,11 +582,7 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "no policies": ((*COMPARE, "--policies", ","), ("policies", "at least one")),
     "unknown engine": (
         (*SIMULATE, "--engine", "gpu"),
-        ("engine = 'gpu'", "must be one of cpu, reference"),
-    ),
-    "engine cuda": (
-        (*SIMULATE, "--engine", "cuda"),
-        ("engine = 'cuda'", "not built yet", "Use 'cpu'"),
+        ("engine = 'gpu'", "must be one of cpu, cuda, auto, reference"),
     ),
     "unknown method": (
         (*SIMULATE, "--method", "monte-carla"),

@@ -15,6 +15,7 @@ from ringfence.core.errors import InputError
 __all__ = [
     "Generator",
     "bootstrap_stream",
+    "chunk_key",
     "chunk_streams",
     "family_stream",
     "order_of_arms",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 _PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS, _ARMS, _ROUND, _PULL, _VERDICT = range(9)
+_COUNTED = 100
 
 
 def chunk_streams(
@@ -39,6 +41,16 @@ def chunk_streams(
     """
     names = (budget, schedule, chunk)
     return _stream(seed, _PULLS, *names), _stream(seed, _ORDER, *names)
+
+
+def chunk_key(seed: int, budget: int, chunk: int, *, schedule: int = 0) -> tuple[int, int]:
+    """Return the key, two 32-bit words, of a chunk whose draws are numbered and not drawn in turn.
+
+    A GPU works so: what a replication draws depends on this key and its number, not on its thread.
+    """
+    name = SeedSequence(seed, spawn_key=(_COUNTED, budget, schedule, chunk))
+    first, second = name.generate_state(2)
+    return int(first), int(second)
 
 
 def family_stream(seed: int, family: str, arm_count: int, number: int) -> Generator:

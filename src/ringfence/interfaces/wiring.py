@@ -12,7 +12,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
-from ringfence.core.errors import InputError, NotBuiltError, one_of
+from ringfence.core.errors import InputError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.interfaces.planning import Advance, Plan, plan_from_study, plan_instance
@@ -45,11 +45,13 @@ from ringfence.simulation.results import ComparisonRow, SimulationResult, compar
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
-RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally]
+RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally | Counts]
+RunTally: TypeAlias = Callable[[Experiment, int, int, int], Tally]
 
 METHODS = ("monte-carlo", "importance", "splitting", "auto")
 UNPUBLISHED_REPLICATIONS = 100_000
 _SLOW_CHUNK = 16
+_WORTH_A_GPU = 2**13  # chunks of the CPU's: from ten seconds to two minutes of one core
 _ONE_INSTANCE = (Instance, Mapping, str, Path)
 _ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
 
@@ -109,9 +111,10 @@ def simulate(
 
     The result for a seed is the same on any number of threads. With `scales="estimated"` the
     policy learns the noise from its pulls; `batch` is how many pulls an adaptive policy decides
-    at once. `engine="reference"` pulls one sample at a time in plain Python. `executor`, if given,
-    takes the place of threads: processes, or a cluster (Dask's client.get_executor()). `progress`
-    is told of finished replications as they come.
+    at once. `engine="reference"` pulls one sample at a time in plain Python, `"cuda"` runs on all
+    NVIDIA GPUs there are, and `"auto"` on these where it is worth it. `executor`, if given, takes
+    the place of threads: processes, or a cluster (Dask's client.get_executor()). `progress` is
+    told of finished replications as they come.
 
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
     roughly, without a notion of where they come from; `"auto"` counts errors if they can be seen.
@@ -128,10 +131,12 @@ def simulate(
         scales=scales,
         batch=_count("batch", batch),
     )
-    run, engine = _engine(engine, experiment)
-    slow = engine == "reference"
-    if method != "monte-carlo" and slow:
-        raise InputError(f"engine = 'reference' counts errors: method = {method!r} needs 'cpu'.")
+    if engine == "auto":
+        counting = method == "monte-carlo" and _is_worth_a_gpu(experiment, replications)
+        engine = "cuda" if counting else "cpu"
+    run, engine = _engine(engine, experiment, here=executor is None)
+    if method != "monte-carlo" and engine != "cpu":
+        raise InputError(f"engine = {engine!r} counts errors: method = {method!r} needs 'cpu'.")
     hands = Hands(seed, threads, executor, progress)
     if method == "auto":
         method = best_method(experiment, replications, hands)
@@ -139,13 +144,14 @@ def simulate(
         return by_importance(experiment, replications, hands)
     if method == "splitting":
         return by_splitting(experiment, hands)
-    run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
+    if executor is None or engine != "cuda":
+        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
     counts = total(
         run_chunks(
             partial(_counted, run, experiment, seed),
-            chunk_sizes(replications, _SLOW_CHUNK if slow else experiment.chunk_size),
-            threads=1 if slow else threads,
+            chunk_sizes(replications, _chunk_size(engine, experiment)),
+            threads=_workers(engine, threads),
             executor=executor,
             progress=progress,
         )
@@ -341,7 +347,7 @@ def _side_by_side(
     progress: Progress | None,
 ) -> list[ComparisonRow]:
     """Run all experiments on every chunk, so that their replications can be paired."""
-    run, engine = _engine("cpu", experiments[0])
+    run, engine = _tallied(experiments[0])
     work = partial(_counted_side_by_side, run, experiments, seed)
     for experiment in experiments:
         run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
@@ -367,11 +373,12 @@ def _side_by_side(
 
 
 def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
-    return Counts.of(run(experiment, seed, chunk, size))
+    found = run(experiment, seed, chunk, size)
+    return found if isinstance(found, Counts) else Counts.of(found)
 
 
 def _counted_side_by_side(
-    run: RunChunk, experiments: Sequence[Experiment], seed: int, chunk: int, size: int
+    run: RunTally, experiments: Sequence[Experiment], seed: int, chunk: int, size: int
 ) -> list[Counts]:
     tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
     return [Counts.of(tally, first=tallies[0]) for tally in tallies]
@@ -391,17 +398,62 @@ def _policy(source: AnyPolicy) -> Policy:
     return source
 
 
-def _engine(name: str, experiment: Experiment) -> tuple[RunChunk, str]:
-    """Return the engine and its name; a user's own Python functions are not compiled."""
-    if name == "reference" or (name == "cpu" and experiment.instance.has_own):
+def _engine(name: str, experiment: Experiment, *, here: bool = True) -> tuple[RunChunk, str]:
+    """Return the engine and its name; `here` tells whether it will run in this process."""
+    if name in ("cpu", "reference"):
+        return _tallied(experiment, name)
+    if name == "cuda":
+        from ringfence.simulation.cuda_compilation import require_gpu
+
+        require_gpu(here=here)
+        from ringfence.simulation import cuda_engine
+
+        cuda_engine.require_supported(experiment)
+        return cuda_engine.count_chunk, name
+    raise one_of("engine", name, ("cpu", "cuda", "auto", "reference"))
+
+
+def _tallied(experiment: Experiment, name: str = "cpu") -> tuple[RunTally, str]:
+    """Return an engine that tells replications apart; your own functions are not compiled."""
+    if name == "reference" or experiment.instance.has_own:
         from ringfence.simulation.reference import run_chunk
 
         return run_chunk, "reference"
-    if name == "cpu":
-        return Experiment.run_chunk, name
-    if name == "cuda":
-        raise NotBuiltError("engine = 'cuda' is not built yet. Use 'cpu' or 'reference'.")
-    raise one_of("engine", name, ("cpu", "reference"))
+    return Experiment.run_chunk, name
+
+
+def _is_worth_a_gpu(experiment: Experiment, replications: int) -> bool:
+    """Tell whether there is a GPU, and work enough to make up for compiling for it."""
+    if replications < _WORTH_A_GPU * experiment.chunk_size:
+        return False
+    from ringfence.simulation.cuda_compilation import gpu_count
+
+    if gpu_count() == 0:
+        return False
+    from ringfence.simulation import cuda_engine
+
+    return cuda_engine.is_supported(experiment)
+
+
+def _chunk_size(engine: str, experiment: Experiment) -> int:
+    if engine == "reference":
+        return _SLOW_CHUNK
+    if engine == "cuda":
+        from ringfence.simulation import cuda_engine
+
+        return cuda_engine.chunk_size(experiment)
+    return experiment.chunk_size
+
+
+def _workers(engine: str, threads: int | None) -> int | None:
+    """Return how many threads hand out chunks: for GPUs, one each."""
+    if engine == "reference":
+        return 1
+    if engine == "cuda":
+        from ringfence.simulation.cuda_compilation import gpu_count
+
+        return max(1, gpu_count())
+    return threads
 
 
 def _count(key: str, value: int) -> int:

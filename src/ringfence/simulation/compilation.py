@@ -49,13 +49,18 @@ def reachable(function: Any, found: dict[FunctionType, None] | None = None) -> l
     What Numba knows by itself is not followed.
     """
     found = {} if found is None else found
-    if isinstance(function, FunctionType) and function not in found:
-        if function.__module__.partition(".")[0] in _KNOWN_TO_NUMBA:
-            return list(found)
+    if is_plain(function) and function not in found:
         found[function] = None
         for value in _names_of(function).values():
             reachable(value, found)
     return list(found)
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is a Python function that Numba does not know by itself."""
+    if not isinstance(value, FunctionType):
+        return False
+    return value.__module__.partition(".")[0] not in _KNOWN_TO_NUMBA
 
 
 def compile_kernel(

@@ -17,7 +17,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.schedule import Phase, pulls_used
-from ringfence.core.streams import Generator, chunk_streams
+from ringfence.core.streams import Generator, chunk_key, chunk_streams
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 from ringfence.simulation import adaptive_kernels, recorded_kernels
 from ringfence.simulation.adaptive_kernels import AdaptiveDesign
@@ -221,8 +221,16 @@ class Experiment:
 
     def streams(self, seed: int, chunk: int) -> _Streams:
         """Return the streams of a chunk, the same for every policy on this schedule."""
-        schedule = repr(self.phases or (self.policy.name, self.batch, *self._growths))
-        return chunk_streams(seed, self.budget, chunk, schedule=crc32(schedule.encode()))
+        return chunk_streams(seed, self.budget, chunk, schedule=self._schedule)
+
+    def key(self, seed: int, chunk: int) -> tuple[int, int]:
+        """Return what names a chunk's draws where they are numbered: on a GPU."""
+        return chunk_key(seed, self.budget, chunk, schedule=self._schedule)
+
+    @property
+    def _schedule(self) -> int:
+        name = repr(self.phases or (self.policy.name, self.batch, *self._growths))
+        return crc32(name.encode())
 
     def require_sound(self, tally: Tally) -> None:
         """Refuse what a faulty rule produced: it must drop an arm that is still alive."""

@@ -36,7 +36,11 @@ def simulate(
     scales: Scales = "known",
     batch: Batch = 1,
     engine: Annotated[
-        str, typer.Option("--engine", help="cpu, or reference: one pull at a time, slowly.")
+        str,
+        typer.Option(
+            "--engine",
+            help="cpu, cuda (NVIDIA GPUs), auto, or reference: one pull at a time, slowly.",
+        ),
     ] = "cpu",
     method: Annotated[
         str,

@@ -1,0 +1,299 @@
+"""The engine for GPUs: chunks of an experiment, counted on whichever GPU is free.
+
+A chunk's counts depend on the seed, its number and its size alone: not on the GPU, on how many
+there are, on the number of threads, nor on the machine. May touch core, policies, simulation and
+numba-cuda.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from ringfence.core.errors import InputError
+from ringfence.core.running import Recipe
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
+from ringfence.simulation import adaptive_kernels, cuda_kernels, recorded_kernels
+from ringfence.simulation.cuda_compilation import (
+    compilation_errors,
+    gpu_count,
+    is_simulated,
+    require_gpu,
+)
+from ringfence.simulation.cuda_draws import SERIES, STATE
+from ringfence.simulation.cuda_kernels import HEADER, LeanDesign, Place, Shape
+from ringfence.simulation.cuda_rooms import (
+    layout_of,
+    room_maker,
+    size_of,
+    sums_recording,
+)
+from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.kernels import Tally, never
+from ringfence.simulation.laws import GaussianLaw
+from ringfence.simulation.records import Recording, SampleRecord
+
+MOST_LEAN_ARMS = 6
+_LEAN_CHUNK = 2**30
+_LEAST_CHUNK, _MOST_CHUNK = 2**18, 2**24
+_CHUNK_WORK = 2**32
+_MOST_BYTES = 2**17  # of one replication; a GPU has a hundred thousand in hand
+_THREADS, _BLOCKS = 128, 32  # threads in a block, blocks a multiprocessor
+
+# What threads only read, and share: always, and where the noise is known.
+_READ = (
+    "room.everyone",
+    "room.seen.in_flight",
+    "room.seen.thresholds",
+    "room.record.everyone",
+    *(f"room.record.recipe.{field}" for field in Recipe._fields),
+)
+_READ_KNOWN = ("room.scales", "room.seen.scales", "room.seen.covariances")
+
+
+def chunk_size(experiment: Experiment) -> int:
+    """Return how many replications make a chunk: enough to fill a GPU, whatever the machine."""
+    if is_lean(experiment):
+        return _LEAN_CHUNK
+    arm_count = len(experiment.instance.arms)
+    work = arm_count**2 * max(1, len(experiment.phases))
+    if experiment.is_adaptive or experiment.is_recorded or experiment.instance.law.draws_samples:
+        work = experiment.budget * arm_count
+    size: int = 2 ** (_CHUNK_WORK // work).bit_length()
+    return max(_LEAST_CHUNK, min(_MOST_CHUNK, size))
+
+
+def count_chunk(
+    experiment: Experiment,
+    seed: int,
+    chunk: int,
+    replications: int,
+    *,
+    shape: tuple[int, int] | None = None,
+) -> Counts:
+    """Run the first `replications` of a chunk on a GPU, and count them.
+
+    `shape` is how many blocks of how many threads are launched: a matter of speed alone.
+    """
+    require_gpu()
+    require_supported(experiment)
+    arm_count, phase_count = len(experiment.instance.arms), max(1, len(experiment.phases))
+    key, other_key = (np.uint32(word) for word in experiment.key(seed, chunk))
+    with _some_gpu():
+        try:
+            kernel, arguments = _lean(experiment) if is_lean(experiment) else _course(experiment)
+            out = _on_device(np.zeros(HEADER + arm_count + phase_count, np.int64))
+            blocks = shape or _shape()
+            kernel[blocks](key, other_key, replications, *arguments, out)
+        except compilation_errors() as error:
+            raise InputError(
+                f"policy {experiment.policy.name!r}: its rule cannot be compiled for a GPU. Write "
+                "it with plain loops and numbers, as in docs/skeleton_policy.py, or use "
+                f"engine = 'cpu'. The compiler says: {error}"
+            ) from None
+        found = out.copy_to_host()
+    tally = experiment.empty_tally(0)
+    tally.misjudged[0] = found[2]
+    experiment.require_sound(tally)
+    return Counts(
+        replications=replications,
+        errors=int(found[0]),
+        wrong_flag=int(found[1]),
+        lost_in_phase=found[HEADER + arm_count :],
+        pulls=found[HEADER : HEADER + arm_count].astype(np.float64),
+        only_here_wrong=0,
+        only_first_wrong=0,
+    )
+
+
+def is_lean(experiment: Experiment) -> bool:
+    """Tell whether the fastest kernel will do.
+
+    It is for few Gaussian arms under known noise, and phases that pull all survivors alike. Its
+    rules see survivors only: ours do not mind; of others we cannot know.
+    """
+    policy = experiment.policy
+    return (
+        isinstance(policy, PhasePolicy)
+        and isinstance(experiment.instance.law, GaussianLaw)
+        and not experiment.is_recorded
+        and len(experiment.instance.arms) <= MOST_LEAN_ARMS
+        and not any(phase.extra for phase in experiment.phases)
+        and (policy.reject or never).__module__.startswith("ringfence.")
+    )
+
+
+def require_supported(experiment: Experiment) -> None:
+    """Refuse what a GPU cannot run, or not well."""
+    name = experiment.instance.name
+    if experiment.instance.has_own:
+        raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
+    place = _place(experiment)
+    if isinstance(place.room.record, SampleRecord):
+        raise InputError(
+            f"engine = 'cuda' cannot run instance {name!r}: its quantiles or tails need every "
+            "pull, more than a GPU can remember of its many replications. Use engine = 'cpu'."
+        )
+    needed = size_of(layout_of(place))
+    if needed > _MOST_BYTES:
+        raise InputError(
+            f"engine = 'cuda' cannot run instance {name!r}: with {len(experiment.instance.arms)} "
+            f"arms one replication takes {needed} bytes, and a GPU has room for {_MOST_BYTES}. "
+            "Use engine = 'cpu', or drop arms."
+        )
+
+
+def is_supported(experiment: Experiment) -> bool:
+    """Tell whether a GPU can run an experiment."""
+    try:
+        require_supported(experiment)
+    except InputError:
+        return False
+    return True
+
+
+def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
+    """Return the fastest kernel and what it reads."""
+    design, law = experiment.design, experiment.instance.law
+    pulls = design.phases[:, 0].astype(np.float64)
+    totals = np.cumsum(pulls)
+    optimal = [int(arm) for arm in np.flatnonzero(design.optimal)]
+    factors = law.arrays.factors
+    shape = Shape(
+        arm_count=law.means.shape[0],
+        width=law.means.shape[1],
+        normals=law.normals,
+        keeps=tuple(phase.keep for phase in experiment.phases),
+        alike=bool((factors == factors[0]).all()),
+    )
+    reject = experiment.policy.reject if isinstance(experiment.policy, PhasePolicy) else None
+    kernel = cuda_kernels.lean_kernel(reject, shape)
+    weights = [(totals - pulls) / totals, pulls / totals, np.sqrt(pulls) / totals]
+    read = LeanDesign(
+        weights=np.stack(weights, axis=1),
+        totals=np.cumsum(design.phases[:, 0]),
+        means=law.arrays.means,
+        factors=factors,
+        scales=design.scales,
+        thresholds=design.thresholds,
+        optimal=sum(1 << arm for arm in optimal),
+        optimal_count=len(optimal),
+        feasible=design.feasible,
+        series=SERIES,
+    )
+    return kernel, (_on_device(read),)
+
+
+def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
+    """Return the kernel for any policy and law, and what it reads."""
+    place, recording = _place(experiment), _recording(experiment)
+    policy = experiment.policy
+    shared = frozenset(_READ if experiment.estimated else _READ + _READ_KNOWN)
+    rules: tuple[Callable[..., Any], ...]
+    if isinstance(policy, AdaptivePolicy):
+        rules, shared = (policy.choose, policy.answer), shared | {"room.seen.alive"}
+        design: Any = experiment.adaptive_design
+    else:
+        rules, design = (policy.reject or never,), experiment.design
+    kernel = _course_kernel(
+        rules,
+        (recording.forget, recording.add, recording.look),
+        layout_of(place),
+        shared,
+        estimated=experiment.estimated,
+    )
+    return kernel, tuple(map(_on_device, (experiment.instance.law.arrays, design, place)))
+
+
+@cache
+def _course_kernel(
+    rules: tuple[Callable[..., Any], ...],
+    record: tuple[Callable[..., None], Callable[..., None], Callable[..., None]],
+    layout: Any,
+    shared: frozenset[str],
+    *,
+    estimated: bool,
+) -> Any:
+    """Return a kernel, which is compiled for the layout of its rooms."""
+    forget, add, look = record
+    adaptive = len(rules) == 2
+    if adaptive:
+        body = adaptive_kernels.make_kernel(
+            rules[0], rules[1], None, forget, add, look, estimated=estimated
+        )
+    else:
+        body = recorded_kernels.make_kernel(rules[0], forget, add, look, estimated=estimated)
+    tally = layout.parts[Place._fields.index("tally")]
+    counted = HEADER + sum(
+        part.shape[0]
+        for name, part in zip(Tally._fields, tally.parts, strict=True)
+        if name in ("lost_in_phase", "pulls")
+    )
+    return cuda_kernels.course_kernel(body, room_maker(layout, shared), counted, adaptive=adaptive)
+
+
+def _place(experiment: Experiment) -> Place:
+    """Return an example of what a thread writes in."""
+    policy, recording = experiment.policy, _recording(experiment)
+    if isinstance(policy, AdaptivePolicy):
+        design = experiment.adaptive_design
+        room: Any = adaptive_kernels.make_room(design, 0, recording)
+        work = policy.make_work(len(experiment.instance.arms), len(design.scales))
+    else:
+        room, work = recorded_kernels.make_room(experiment.design, recording, 1), np.zeros(1)
+    return Place(
+        room=room,
+        work=work,
+        tally=experiment.empty_tally(1),
+        words=np.zeros(STATE, np.uint32),
+        order_words=np.zeros(STATE, np.uint32),
+    )
+
+
+def _recording(experiment: Experiment) -> Recording:
+    """Return how a replication remembers its pulls: by sums where these suffice."""
+    law = experiment.instance.law
+    if experiment.is_recorded:
+        return law.recording
+    return sums_recording(law.draw_block, len(experiment.instance.scales), law.normals)
+
+
+def _on_device(tree: Any) -> Any:
+    """Return a tree of named tuples with its arrays on the GPU; none may be empty there."""
+    if isinstance(tree, np.ndarray):
+        if tree.size == 0:
+            tree = np.zeros([max(1, size) for size in tree.shape], tree.dtype)
+        return cuda.to_device(np.ascontiguousarray(tree))
+    if hasattr(tree, "_fields"):
+        return type(tree)(*map(_on_device, tree))
+    return tree
+
+
+def _shape() -> tuple[int, int]:
+    """Return how many blocks of how many threads keep this GPU busy."""
+    if is_simulated():
+        return 2, 4
+    return _BLOCKS * cuda.get_current_device().MULTIPROCESSOR_COUNT, _THREADS
+
+
+@cache
+def _free_gpus() -> "SimpleQueue[int]":
+    free: SimpleQueue[int] = SimpleQueue()
+    for number in range(gpu_count()):
+        free.put(number)
+    return free
+
+
+@contextmanager
+def _some_gpu() -> Iterator[None]:
+    """Work on a GPU that nobody else in this process works on."""
+    number = _free_gpus().get()
+    try:
+        with cuda.gpus[number]:
+            yield
+    finally:
+        _free_gpus().put(number)

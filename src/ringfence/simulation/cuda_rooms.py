@@ -1,0 +1,166 @@
+"""Room for one replication in a GPU thread's own memory, and how it remembers sums of pulls.
+
+On the CPU a kernel is handed its arrays; a GPU has a hundred thousand threads, and each makes its
+own copies, from an example. Their shapes are known only when an experiment is, so the function
+that makes them is written then. May touch core and simulation's draws.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Mask
+from ringfence.simulation.cuda_compilation import inlined, is_simulated
+from ringfence.simulation.cuda_draws import next_pair
+from ringfence.simulation.records import Recording
+
+_KINDS = {"float64": "float64", "int64": "int64", "bool": "boolean", "uint32": "uint32"}
+
+
+class SumRecord(NamedTuple):
+    """What known noise needs of the pulls: their sums; the rest is for drawing a block."""
+
+    sums: Floats
+    noise: Floats
+    everyone: Mask
+    block: Floats
+
+
+def sums_recording(draw_block: Callable[..., None], width: int, normals: int) -> Recording:
+    """Return a recording by sums, for attributes that are means under known noise."""
+
+    def make(arm_count: int, _: int) -> SumRecord:
+        return SumRecord(
+            np.zeros((arm_count, width)),
+            np.zeros((normals, 1)),
+            np.ones((arm_count, 1), np.bool_),
+            np.zeros((width, 1)),
+        )
+
+    return Recording(make, forget_sums, _sums_adder(draw_block), look_at_sums)
+
+
+def forget_sums(record: SumRecord) -> None:
+    """Start anew."""
+    for i in range(record.sums.shape[0]):
+        for c in range(record.sums.shape[1]):
+            record.sums[i, c] = 0.0
+
+
+@cache
+def _sums_adder(draw_block: Callable[..., None]) -> Callable[..., None]:
+    def add(
+        rng: Any, arrays: Any, arm: int, count: int, pulls: int, record: SumRecord, scratch: Floats
+    ) -> None:
+        fill_normals(rng.words, record.noise)
+        draw_block(rng, arrays, record.noise, record.everyone, arm, pulls, record.block)
+        for c in range(record.sums.shape[1]):
+            record.sums[arm, c] += record.block[c, 0]
+
+    return add
+
+
+def fill_normals(words: Any, noise: Floats) -> None:
+    """Fill the only lane of `noise` with standard normals, two at a time."""
+    for d in range(0, noise.shape[0], 2):
+        first, second = next_pair(words)
+        noise[d, 0] = first
+        if d + 1 < noise.shape[0]:
+            noise[d + 1, 0] = second
+
+
+def look_at_sums(record: SumRecord, arm: int, count: int, estimates: Floats) -> None:
+    """Put an arm's means into `estimates`."""
+    for c in range(estimates.shape[1]):
+        estimates[arm, c] = record.sums[arm, c] / count
+
+
+class Leaf(NamedTuple):
+    """What must be known of an array to make another like it."""
+
+    shape: tuple[int, ...]
+    kind: str
+
+
+class Branch(NamedTuple):
+    """A named tuple, and what is in its fields."""
+
+    made: Any
+    parts: tuple[Any, ...]
+
+
+def layout_of(example: Any) -> Leaf | Branch:
+    """Return the layout of a tree of named tuples of arrays."""
+    if isinstance(example, np.ndarray):
+        return Leaf(example.shape, example.dtype.name)
+    return Branch(type(example), tuple(layout_of(part) for part in example))
+
+
+def size_of(layout: Leaf | Branch) -> int:
+    """Return the bytes of all arrays in a layout."""
+    if isinstance(layout, Leaf):
+        return int(np.prod(layout.shape)) * np.dtype(layout.kind).itemsize
+    return sum(size_of(part) for part in layout.parts)
+
+
+@cache
+def room_maker(layout: Leaf | Branch, shared: frozenset[str]) -> Callable[[Any], Any]:
+    """Return the function that gives a thread its own copy of an example of that layout.
+
+    Arrays whose path is in `shared` are only read, and not copied.
+    """
+    writer = _Writer(shared)
+    tree = writer.write(layout, "given")
+    lines = ["def make(given):", *(f"    {line}" for line in writer.lines), f"    return {tree}"]
+    names = {**writer.classes, **_names()}
+    exec("\n".join(lines), names)  # noqa: S102 (the source has nothing but our own field names)
+    made: Callable[[Any], Any] = inlined(names["make"])
+    return made
+
+
+class _Writer:
+    """Writes the source that copies a tree, and gathers the classes in it."""
+
+    def __init__(self, shared: frozenset[str]) -> None:
+        self.shared = shared
+        self.lines: list[str] = []
+        self.classes: dict[str, Any] = {}
+
+    def write(self, layout: Leaf | Branch, path: str) -> str:
+        """Return the expression for a part of the tree."""
+        if isinstance(layout, Branch):
+            name = f"{layout.made.__name__}_{len(self.classes)}"
+            self.classes[name] = layout.made
+            fields = zip(layout.made._fields, layout.parts, strict=True)
+            return f"{name}({', '.join(self.write(part, f'{path}.{f}') for f, part in fields)})"
+        if path.removeprefix("given.") in self.shared:
+            return path
+        return self._copy(layout, path)
+
+    def _copy(self, layout: Leaf, path: str) -> str:
+        name = path.replace(".", "_")
+        shape = tuple(max(1, size) for size in layout.shape)
+        made = f"{name} = cuda.local.array({shape}, {_KINDS[layout.kind]})"
+        if 0 in layout.shape:
+            self.lines.append(f"{made}[:0]")
+            return name
+        self.lines.append(made)
+        axes = range(len(shape))
+        places = ", ".join(f"i{axis}" for axis in axes)
+        self.lines += [f"{'    ' * axis}for i{axis} in range({shape[axis]}):" for axis in axes]
+        self.lines.append(f"{'    ' * len(shape)}{name}[{places}] = {path}[{places}]")
+        return name
+
+
+def _names() -> dict[str, Any]:
+    """Return what the written source refers to."""
+    if is_simulated():
+        kinds = {kind: np.dtype(name) for name, kind in _KINDS.items()}
+        return {"cuda": SimpleNamespace(local=SimpleNamespace(array=np.empty)), **kinds}
+    import numba
+    from numba import cuda
+
+    return {"cuda": cuda, **{kind: getattr(numba, kind) for kind in _KINDS.values()}}

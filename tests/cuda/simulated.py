@@ -1,0 +1,274 @@
+"""What GPUs do, under numba-cuda's simulator: run by test_simulated.py in a process of its own.
+
+The simulator must be asked for before Numba is imported. It runs kernels as plain Python, thread
+by thread, so replications are few: what can be checked exactly is.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ringfence as rf
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError
+from ringfence.core.gaps import apparent_best, margin
+from ringfence.interfaces import wiring
+from ringfence.policies import constrained_sr
+from ringfence.policies.policy import PhasePolicy, Policy
+from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_policy
+from ringfence.simulation import cuda_engine
+from ringfence.simulation.cuda_draws import SERIES, normal_pair
+from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.laws import GaussianLaw
+from tests.statistical.checks import check_same_rate
+from tests.statistical.test_error_rates import INSTANCES, gaussian, table
+
+every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+
+
+def count(experiment: Experiment, size: int, *, seed: int = 3, **options: Any) -> Counts:
+    return cuda_engine.count_chunk(experiment, seed, 0, size, **options)
+
+
+def same(here: Counts, there: Counts) -> bool:
+    return (
+        (here.errors, here.wrong_flag) == (there.errors, there.wrong_flag)
+        and here.lost_in_phase.tolist() == there.lost_in_phase.tolist()
+        and here.pulls.tolist() == there.pulls.tolist()
+    )
+
+
+# ------------------------------------------------ the lean kernel against the rules as they are
+
+
+def gaussian_arms(count: int, *, single: bool = False) -> Instance:
+    """Return arms that are hard to tell apart; with `single`, both attributes are one metric's."""
+    return Instance.from_dict(
+        {
+            "objective": "minimize mean(x)",
+            "constraints": ["mean(x) >= 0.1"] if single else ["mean(y) <= 0.5"],
+            "metrics": ["x"] if single else ["x", "y"],
+            "noise": {
+                "family": "gaussian",
+                "covariance": [[1.0]] if single else [[1.0, 0.5], [0.5, 1.0]],
+            },
+            "arms": {
+                f"arm{i}": {"mean": [0.3 * i] if single else [0.2 * i, 0.8 - 0.2 * i]}
+                for i in range(count)
+            },
+        }
+    )
+
+
+def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
+    """Count replications by the rules as CPU kernels call them: all arms, with a mask."""
+    law, design, policy = experiment.instance.law, experiment.design, experiment.policy
+    assert isinstance(law, GaussianLaw)
+    assert isinstance(policy, PhasePolicy)
+    key, other_key = (np.uint32(word) for word in experiment.key(seed, 0))
+    arm_count, normals = len(law.means), law.normals
+    errors = flags = 0
+    lost, pulls = np.zeros(len(experiment.phases), np.int64), np.zeros(arm_count)
+    for replication in range(size):
+        sums, counts = np.zeros(law.means.shape), np.zeros(arm_count, np.int64)
+        alive, priority = np.ones(arm_count, np.bool_), np.arange(arm_count)
+        draw = 0
+        for number, phase in enumerate(experiment.phases):
+            for arm in np.flatnonzero(alive):
+                noise: list[float] = []
+                for _ in range((normals + 1) // 2):
+                    noise += normal_pair(
+                        key, other_key, np.uint32(replication), np.uint32(draw), SERIES
+                    )
+                    draw += 1
+                block: Floats = law.factors[arm] @ np.array(noise[:normals])
+                sums[arm] += phase.pulls * law.means[arm] + np.sqrt(phase.pulls) * block
+                counts[arm] += phase.pulls
+            estimates = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.nan)
+            seen = estimates, alive, design.scales, design.thresholds, priority
+            for _ in range(int(alive.sum()) - phase.keep):
+                assert policy.reject is not None
+                out = policy.reject(
+                    estimates, counts, alive, design.scales, design.thresholds, priority
+                )
+                survived = bool((alive & design.optimal).any())
+                alive[out] = False
+                lost[number] += survived and not (alive & design.optimal).any()
+        answer = apparent_best(*seen)
+        flag = margin(estimates, answer, design.scales, design.thresholds) <= 0.0
+        right = design.optimal[answer]
+        lost[-1] += bool((alive & design.optimal).any()) and not right
+        flags += flag != design.feasible
+        errors += not right or flag != design.feasible
+        pulls += counts
+    return Counts(size, errors, flags, lost, pulls, 0, 0)
+
+
+def lean(instance: Instance, policy: PhasePolicy) -> Experiment:
+    """Return an experiment at the least budget from 60 on that leaves no remainder."""
+    experiments = (Experiment(instance, policy, budget) for budget in range(60, 200))
+    return next(each for each in experiments if cuda_engine.is_lean(each))
+
+
+def check_replayed(experiment: Experiment) -> None:
+    here, there = count(experiment, 60), replayed(experiment, 60)
+    assert same(here, there)
+    assert here.errors > 0
+
+
+@pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda policy: policy.name)
+@pytest.mark.parametrize(
+    "instance", [gaussian_arms(2), gaussian(), gaussian_arms(5)], ids=["two", "own noise", "five"]
+)
+def test_lean_kernels_decide_as_the_rules_do(policy: PhasePolicy, instance: Instance) -> None:
+    check_replayed(lean(instance, policy))
+
+
+def test_a_lean_kernel_with_one_normal_a_block() -> None:
+    check_replayed(lean(gaussian_arms(3, single=True), constrained_sr.POLICY))
+
+
+# ------------------------------------------------------- every policy, every law, both engines
+
+
+def check_agrees(experiment: Experiment, size: int) -> None:
+    here, there = count(experiment, size), Counts.of(experiment.run_chunk(4, 0, 20_000))
+    assert here.replications == size
+    for what in ("errors", "wrong_flag"):
+        pair = getattr(here, what), getattr(there, what)
+        check_same_rate((pair[0], size), (pair[1], 20_000), what)
+    for lost in zip(here.lost_in_phase, there.lost_in_phase, strict=True):
+        check_same_rate((int(lost[0]), size), (int(lost[1]), 20_000), "lost")
+    assert here.pulls.sum() == size * experiment.pulls_used
+    np.testing.assert_allclose(here.pulls / size, there.pulls / 20_000, rtol=0.2)
+
+
+@every_policy
+def test_every_policy_errs_as_often_as_on_the_cpu(policy: Policy) -> None:
+    """43 pulls leave a remainder, so that no policy that spends it takes the lean kernel."""
+    check_agrees(
+        Experiment(gaussian(), policy, 43, batch=8), 60 if policy.name == "thompson" else 100
+    )
+
+
+LAWS: dict[str, Callable[[], Instance]] = {
+    name: make for name, make in INSTANCES.items() if name != "gaussian"
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "scales"),
+    [*((name, "known") for name in [*LAWS, "table"]), ("mixed", "estimated")],
+)
+def test_every_law_errs_as_often_as_on_the_cpu(name: str, scales: str, tmp_path: Path) -> None:
+    instance = table(tmp_path) if name == "table" else LAWS[name]()
+    check_agrees(Experiment(instance, find_policy("constrained-sr"), 43, scales=scales), 100)
+
+
+def test_estimated_noise() -> None:
+    policy = find_policy("ocba-co")
+    check_agrees(Experiment(gaussian(), policy, 43, scales="estimated", batch=8), 80)
+
+
+def test_an_attribute_that_is_no_mean() -> None:
+    spread = Instance.from_dict(
+        {
+            "objective": "minimize mean(a)",
+            "constraints": ["std(b) <= 1.2"],
+            "metrics": ["a", "b"],
+            "noise": {"family": "gaussian", "covariance": [[1.0, 0.2], [0.2, 1.0]]},
+            "arms": {"x": {"mean": [0.3, 0.0]}, "y": {"mean": [0.0, 0.0]}},
+        }
+    )
+    check_agrees(Experiment(spread, find_policy("infeasible-first"), 24), 100)
+
+
+# ------------------------------------------------------- what a result depends on, and what not
+
+
+@pytest.mark.parametrize("policy", ["constrained-sr", "uniform", "top-two"])
+def test_the_launch_does_not_matter(policy: str) -> None:
+    """Nor do later replications, for earlier ones: the seed does."""
+    experiment = Experiment(gaussian(), find_policy(policy), 45, batch=9)
+    here = count(experiment, 30)
+    for shape in ((1, 1), (3, 5)):
+        assert same(here, count(experiment, 30, shape=shape))
+    assert not same(here, count(experiment, 30, seed=4))
+    fewer = count(experiment, 29)
+    assert 0 <= here.errors - fewer.errors <= 1
+
+
+def test_workers_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks on two workers, or on other processes, add up to what one gives."""
+    monkeypatch.setattr(cuda_engine, "_LEAN_CHUNK", 20)
+    alone = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
+    assert alone.engine == "cuda"
+    monkeypatch.setattr(wiring, "_workers", lambda engine, threads: 2)
+    beside = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        away = rf.simulate(
+            "paper-3", budget=60, replications=90, engine="cuda", seed=5, executor=pool
+        )
+    assert replace(alone, seconds=0.0) == replace(beside, seconds=0.0)
+    assert replace(alone, seconds=0.0) == replace(away, seconds=0.0)
+
+
+def test_chunks_go_on_where_others_end() -> None:
+    experiment = Experiment(Instance.load("paper-3"), find_policy("constrained-sr"), 60)
+    chunks = [cuda_engine.count_chunk(experiment, 0, number, 30) for number in range(4)]
+    assert not any(same(first, second) for first, second in pairwise(chunks))
+
+
+# ------------------------------------------------------------------------- choosing and refusing
+
+
+def test_auto_takes_a_gpu_where_it_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rf.simulate("paper-3", budget=60, replications=50, engine="auto").engine == "cpu"
+    monkeypatch.setattr(wiring, "_WORTH_A_GPU", 0)
+    assert rf.simulate("paper-3", budget=60, replications=50, engine="auto").engine == "cuda"
+    assert not wiring._is_worth_a_gpu(Experiment(tails(), find_policy("uniform"), 900), 10**9)
+
+
+def tails() -> Instance:
+    return Instance.from_dict(
+        {
+            "objective": "minimize mean(a)",
+            "constraints": ["cvar(b, 0.9) <= 1.2"],
+            "metrics": ["a", "b"],
+            "noise": {"family": "gaussian", "covariance": [[1.0, 0.2], [0.2, 1.0]]},
+            "arms": {"x": {"mean": [0.3, 0.0]}, "y": {"mean": [0.0, 0.0]}},
+        }
+    )
+
+
+def test_what_needs_every_pull_is_refused() -> None:
+    with pytest.raises(InputError, match=r"need every pull.*Use engine = 'cpu'"):
+        rf.simulate(tails(), budget=900, replications=10, engine="cuda")
+
+
+def test_rare_events_stay_on_the_cpu() -> None:
+    with pytest.raises(InputError, match="method = 'importance' needs 'cpu'"):
+        rf.simulate("paper-1", budget=100, engine="cuda", method="importance")
+
+
+def test_too_many_arms_are_refused() -> None:
+    with pytest.raises(InputError, match=r"with 3000 arms one replication takes .* drop arms"):
+        rf.simulate(gaussian_arms(3000), budget=10_000, replications=10, engine="cuda")
+
+
+def drops_nobody(*_: Any) -> int:
+    return -1
+
+
+def test_a_faulty_rule_is_noticed() -> None:
+    policy = replace(constrained_sr.POLICY, name="mine", reject=drops_nobody)
+    with pytest.raises(InputError, match="'mine': its rule named an arm that is not alive"):
+        rf.simulate("paper-3", policy, budget=60, replications=10, engine="cuda")
