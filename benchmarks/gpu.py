@@ -4,6 +4,7 @@
     python benchmarks/gpu.py --check policies    every policy on both, with z-scores
     python benchmarks/gpu.py --check laws        every law of noise likewise
     python benchmarks/gpu.py --shapes            other numbers of blocks and threads
+    python benchmarks/gpu.py --rare              rare errors counted, beside estimates
 
 Needs a GPU, and ringfence with its extra `cuda`. Timings are end to end, by `ringfence.simulate`,
 after compiling.
@@ -155,8 +156,8 @@ def shapes() -> Iterator[str]:
     from numba import cuda
 
     from ringfence.policies.registry import find_policy
-    from ringfence.simulation.cuda_engine import count_chunk
     from ringfence.simulation.experiment import Experiment
+    from ringfence.simulation.gpu.engine import count_chunk
 
     processors = cuda.get_current_device().MULTIPROCESSOR_COUNT
     for name, policy, budget, batch, size in (
@@ -177,17 +178,38 @@ def shapes() -> Iterator[str]:
             yield f"{name} {policy} {blocks} x {threads}: {rate:.4g} a second, {found.errors}"
 
 
+def rare() -> Iterator[str]:
+    """Yield rare errors counted on GPUs, and as importance sampling estimates them."""
+    for name, policy, budget in (
+        ("paper-1", "constrained-sr", 30_000),
+        ("paper-3", "constrained-sr", 40_000),
+        ("paper-4", "constrained-sr", 10_000),
+        ("paper-3", "infeasible-first", 40_000),
+        ("paper-3", "sequential-halving", 40_000),
+    ):
+        many = 1000 * BILLION if name == "paper-1" else 100 * BILLION
+        found = rf.simulate(name, policy, budget=budget, replications=many, engine="cuda", seed=2)
+        told = rf.simulate(name, policy, budget=budget, replications=400_000, method="importance")
+        z = (told.error_rate - found.error_rate) / math.hypot(told.std_error, found.std_error)
+        yield (
+            f"| {name} | {policy} | {budget:,} | {found.errors:,} of {many / BILLION:g} billion "
+            f"| {found.error_rate:.4e} +- {found.std_error:.1e} "
+            f"| {told.error_rate:.4e} +- {told.std_error:.1e} | {z:+.1f} |"
+        )
+
+
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", choices=("policies", "laws"))
     parser.add_argument("--shapes", action="store_true")
+    parser.add_argument("--rare", action="store_true")
     parser.add_argument("--only", default="", help="such as paper-3, or 'uniform-20 top-two'")
     asked = parser.parse_args()
     if asked.check:
         lines = check(policies() if asked.check == "policies" else laws())
     else:
-        lines = shapes() if asked.shapes else speeds(asked.only)
+        lines = shapes() if asked.shapes else rare() if asked.rare else speeds(asked.only)
     for line in lines:
         print(line, flush=True)
 

@@ -403,13 +403,13 @@ def _engine(name: str, experiment: Experiment, *, here: bool = True) -> tuple[Ru
     if name in ("cpu", "reference"):
         return _tallied(experiment, name)
     if name == "cuda":
-        from ringfence.simulation.cuda_compilation import require_gpu
+        from ringfence.simulation.gpu.compilation import require_gpu
 
         require_gpu(here=here)
-        from ringfence.simulation import cuda_engine
+        from ringfence.simulation.gpu import engine as gpu_engine
 
-        cuda_engine.require_supported(experiment)
-        return cuda_engine.count_chunk, name
+        gpu_engine.require_supported(experiment)
+        return gpu_engine.count_chunk, name
     raise one_of("engine", name, ("cpu", "cuda", "auto", "reference"))
 
 
@@ -426,22 +426,22 @@ def _is_worth_a_gpu(experiment: Experiment, replications: int) -> bool:
     """Tell whether there is a GPU, and work enough to make up for compiling for it."""
     if replications < _WORTH_A_GPU * experiment.chunk_size:
         return False
-    from ringfence.simulation.cuda_compilation import gpu_count
+    from ringfence.simulation.gpu.compilation import gpu_count
 
     if gpu_count() == 0:
         return False
-    from ringfence.simulation import cuda_engine
+    from ringfence.simulation.gpu import engine as gpu_engine
 
-    return cuda_engine.is_supported(experiment)
+    return gpu_engine.is_supported(experiment)
 
 
 def _chunk_size(engine: str, experiment: Experiment) -> int:
     if engine == "reference":
         return _SLOW_CHUNK
     if engine == "cuda":
-        from ringfence.simulation import cuda_engine
+        from ringfence.simulation.gpu import engine as gpu_engine
 
-        return cuda_engine.chunk_size(experiment)
+        return gpu_engine.chunk_size(experiment)
     return experiment.chunk_size
 
 
@@ -450,7 +450,7 @@ def _workers(engine: str, threads: int | None) -> int | None:
     if engine == "reference":
         return 1
     if engine == "cuda":
-        from ringfence.simulation.cuda_compilation import gpu_count
+        from ringfence.simulation.gpu.compilation import gpu_count
 
         return max(1, gpu_count())
     return threads

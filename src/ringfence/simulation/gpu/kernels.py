@@ -18,8 +18,8 @@ from numba import boolean, cuda, float64, int32, int64
 
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.policies.policy import Reject
-from ringfence.simulation.cuda_compilation import device, kernel
-from ringfence.simulation.cuda_draws import ORDER, PULLS, Philox, normal_pair, start
+from ringfence.simulation.gpu.compilation import device, kernel
+from ringfence.simulation.gpu.draws import ORDER, PULLS, Philox, normal_pair, start
 
 HEADER = 3  # entries of `out` before the pulls by arm
 LEAN_REGISTERS = 128

@@ -23,9 +23,9 @@ from ringfence.interfaces import wiring
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_policy
-from ringfence.simulation import cuda_engine
-from ringfence.simulation.cuda_draws import SERIES, normal_pair
 from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.gpu import engine as gpu_engine
+from ringfence.simulation.gpu.draws import SERIES, normal_pair
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import GaussianLaw
 from tests.statistical.checks import check_same_rate
@@ -35,7 +35,7 @@ every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: po
 
 
 def count(experiment: Experiment, size: int, *, seed: int = 3, **options: Any) -> Counts:
-    return cuda_engine.count_chunk(experiment, seed, 0, size, **options)
+    return gpu_engine.count_chunk(experiment, seed, 0, size, **options)
 
 
 def same(here: Counts, there: Counts) -> bool:
@@ -115,7 +115,7 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
 def lean(instance: Instance, policy: PhasePolicy) -> Experiment:
     """Return an experiment at the least budget from 60 on that leaves no remainder."""
     experiments = (Experiment(instance, policy, budget) for budget in range(60, 200))
-    return next(each for each in experiments if cuda_engine.is_lean(each))
+    return next(each for each in experiments if gpu_engine.is_lean(each))
 
 
 def check_replayed(experiment: Experiment) -> None:
@@ -208,7 +208,7 @@ def test_the_launch_does_not_matter(policy: str) -> None:
 
 def test_workers_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks on two workers, or on other processes, add up to what one gives."""
-    monkeypatch.setattr(cuda_engine, "_LEAN_CHUNK", 20)
+    monkeypatch.setattr(gpu_engine, "_LEAN_CHUNK", 20)
     alone = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
     assert alone.engine == "cuda"
     monkeypatch.setattr(wiring, "_workers", lambda engine, threads: 2)
@@ -223,7 +223,7 @@ def test_workers_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_chunks_go_on_where_others_end() -> None:
     experiment = Experiment(Instance.load("paper-3"), find_policy("constrained-sr"), 60)
-    chunks = [cuda_engine.count_chunk(experiment, 0, number, 30) for number in range(4)]
+    chunks = [gpu_engine.count_chunk(experiment, 0, number, 30) for number in range(4)]
     assert not any(same(first, second) for first, second in pairwise(chunks))
 
 

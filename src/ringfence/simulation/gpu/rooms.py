@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
-from ringfence.simulation.cuda_compilation import inlined, is_simulated
-from ringfence.simulation.cuda_draws import next_pair
+from ringfence.simulation.gpu.compilation import inlined, is_simulated
+from ringfence.simulation.gpu.draws import next_pair
 from ringfence.simulation.records import Recording
 
 _KINDS = {"float64": "float64", "int64": "int64", "bool": "boolean", "uint32": "uint32"}

@@ -17,22 +17,23 @@ from numba import cuda
 from ringfence.core.errors import InputError
 from ringfence.core.running import Recipe
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
-from ringfence.simulation import adaptive_kernels, cuda_kernels, recorded_kernels
-from ringfence.simulation.cuda_compilation import (
+from ringfence.simulation import adaptive_kernels, recorded_kernels
+from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.gpu import kernels as gpu_kernels
+from ringfence.simulation.gpu.compilation import (
     compilation_errors,
     gpu_count,
     is_simulated,
     require_gpu,
 )
-from ringfence.simulation.cuda_draws import SERIES, STATE
-from ringfence.simulation.cuda_kernels import HEADER, LeanDesign, Place, Shape
-from ringfence.simulation.cuda_rooms import (
+from ringfence.simulation.gpu.draws import SERIES, STATE
+from ringfence.simulation.gpu.kernels import HEADER, LeanDesign, Place, Shape
+from ringfence.simulation.gpu.rooms import (
     layout_of,
     room_maker,
     size_of,
     sums_recording,
 )
-from ringfence.simulation.experiment import Counts, Experiment
 from ringfence.simulation.kernels import Tally, never
 from ringfence.simulation.laws import GaussianLaw
 from ringfence.simulation.records import Recording, SampleRecord
@@ -171,7 +172,7 @@ def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         alike=bool((factors == factors[0]).all()),
     )
     reject = experiment.policy.reject if isinstance(experiment.policy, PhasePolicy) else None
-    kernel = cuda_kernels.lean_kernel(reject, shape)
+    kernel = gpu_kernels.lean_kernel(reject, shape)
     weights = [(totals - pulls) / totals, pulls / totals, np.sqrt(pulls) / totals]
     read = LeanDesign(
         weights=np.stack(weights, axis=1),
@@ -233,7 +234,7 @@ def _course_kernel(
         for name, part in zip(Tally._fields, tally.parts, strict=True)
         if name in ("lost_in_phase", "pulls")
     )
-    return cuda_kernels.course_kernel(body, room_maker(layout, shared), counted, adaptive=adaptive)
+    return gpu_kernels.course_kernel(body, room_maker(layout, shared), counted, adaptive=adaptive)
 
 
 def _place(experiment: Experiment) -> Place:

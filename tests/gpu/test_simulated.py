@@ -7,7 +7,7 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError, MissingExtraError
-from ringfence.simulation import cuda_compilation
+from ringfence.simulation.gpu import compilation
 from tests.e2e.command_line import process, ringfence
 
 HERE = Path(__file__).parent
@@ -25,8 +25,8 @@ def test_under_the_simulator() -> None:
 
 
 def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_compilation, "find_spec", lambda name: object())
-    monkeypatch.setattr(cuda_compilation, "gpu_count", lambda: 0)
+    monkeypatch.setattr(compilation, "find_spec", lambda name: object())
+    monkeypatch.setattr(compilation, "gpu_count", lambda: 0)
 
 
 def test_a_missing_gpu_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,10 +44,10 @@ def test_the_command_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_library_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda_compilation, "find_spec", lambda name: None)
+    monkeypatch.setattr(compilation, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'ringfence\[cuda\]'"):
         rf.simulate("paper-1", budget=100, replications=10, engine="cuda")
-    assert cuda_compilation.gpu_count() == 0
+    assert compilation.gpu_count() == 0
 
 
 def test_auto_makes_do_with_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:

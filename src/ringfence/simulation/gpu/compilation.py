@@ -16,7 +16,7 @@ from typing import Any
 
 from ringfence.core.errors import InputError, MissingExtraError
 from ringfence.simulation.compilation import is_plain
-from ringfence.simulation.cuda_draws import Philox, wide_product
+from ringfence.simulation.gpu.draws import Philox, wide_product
 
 _METHODS = {
     "random": 0,

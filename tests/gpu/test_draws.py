@@ -15,9 +15,9 @@ from scipy import stats
 
 from ringfence.core.arrays import Floats
 from ringfence.core.streams import chunk_key
-from ringfence.simulation import cuda_draws
 from ringfence.simulation.compilation import register
-from ringfence.simulation.cuda_draws import ORDER, PULLS, SERIES, STATE, Philox
+from ringfence.simulation.gpu import draws
+from ringfence.simulation.gpu.draws import ORDER, PULLS, SERIES, STATE, Philox
 from tests.statistical.checks import check_continuous, check_counts, check_rate
 
 SIZE = 400_000
@@ -56,14 +56,14 @@ def test_blocks_are_those_of_the_paper() -> None:
     rng = np.random.default_rng(1)
     for k0, k1, a, b, c in [(0,) * 5, *rng.integers(0, 2**32, (200, 5), dtype=np.uint32)]:
         words = [np.uint32(word) for word in (k0, k1, a, b, c)]
-        found = tuple(int(word) for word in cuda_draws.philox(*words))
+        found = tuple(int(word) for word in draws.philox(*words))
         assert found == transcribed((int(a), int(b), int(c), 0), (int(k0), int(k1)))
 
 
 def stream(number: int = 0, purpose: int = PULLS) -> Any:
     """Return the words of a stream."""
     words = np.zeros(STATE, np.uint32)
-    cuda_draws.start(words, 11, 12, number, purpose)
+    draws.start(words, 11, 12, number, purpose)
     return words
 
 
@@ -82,8 +82,8 @@ def sample(draw: Callable[..., Any], *arguments: float, size: int = SIZE) -> Flo
 
 def test_normals_are_normal_far_into_their_tails() -> None:
     """Catches a radius of 32 bits, a quarter that is never drawn, a wrong series."""
-    register(cuda_draws.normal_pair)
-    pair = cuda_draws.normal_pair
+    register(draws.normal_pair)
+    pair = draws.normal_pair
 
     def loop(out: Floats) -> None:
         for i in range(out.shape[0]):
@@ -116,13 +116,13 @@ def test_the_least_uniform_gives_a_finite_normal() -> None:
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 3.5, 400.0])
 def test_gammas(shape: float) -> None:
-    check_continuous(sample(cuda_draws.next_gamma, shape), stats.gamma(shape))
+    check_continuous(sample(draws.next_gamma, shape), stats.gamma(shape))
 
 
 @pytest.mark.parametrize("mean", [0.3, 5.0, 9.9, 10.0, 47.0, 2000.0])
 def test_poisson_counts(mean: float) -> None:
     """On both sides of the step from products to rejection."""
-    check_counts(sample(cuda_draws.next_poisson, mean), stats.poisson(mean))
+    check_counts(sample(draws.next_poisson, mean), stats.poisson(mean))
 
 
 @pytest.mark.parametrize(
@@ -130,20 +130,20 @@ def test_poisson_counts(mean: float) -> None:
     [(1, 0.3), (12, 0.5), (49, 0.2), (50, 0.2), (50, 0.8), (100, 0.5), (4000, 0.97), (10**6, 1e-5)],
 )
 def test_binomial_counts(count: int, chance: float) -> None:
-    check_counts(sample(cuda_draws.next_binomial, count, chance), stats.binom(count, chance))
+    check_counts(sample(draws.next_binomial, count, chance), stats.binom(count, chance))
 
 
 def test_huge_counts_are_nearly_normal() -> None:
-    found = sample(cuda_draws.next_binomial, 10**12, 0.3, size=50_000)
+    found = sample(draws.next_binomial, 10**12, 0.3, size=50_000)
     check_continuous((found - 3e11) / math.sqrt(2.1e11), stats.norm)
-    found = sample(cuda_draws.next_poisson, 1e14, size=50_000)
+    found = sample(draws.next_poisson, 1e14, size=50_000)
     check_continuous((found - 1e14) / 1e7, stats.norm)
 
 
 @pytest.mark.parametrize(("count", "chance", "found"), [(7, 0.0, 0), (7, 1.0, 7), (0, 0.5, 0)])
 def test_certain_counts(count: int, chance: float, found: int) -> None:
-    assert cuda_draws.next_binomial(stream(), count, chance) == found
-    assert cuda_draws.next_poisson(stream(), 0.0) == 0
+    assert draws.next_binomial(stream(), count, chance) == found
+    assert draws.next_poisson(stream(), 0.0) == 0
 
 
 def test_streams_of_replications_and_purposes_differ() -> None:
@@ -155,7 +155,7 @@ def test_streams_of_replications_and_purposes_differ() -> None:
 
 
 def test_uniforms_and_whole_numbers() -> None:
-    check_continuous(sample(cuda_draws.next_uniform), stats.uniform)
+    check_continuous(sample(draws.next_uniform), stats.uniform)
     rng = Philox(stream())
     assert {rng.integers(3, 7) for _ in range(200)} == {3, 4, 5, 6}
     waits = np.array([rng.standard_exponential() for _ in range(20_000)])
