@@ -1,5 +1,7 @@
 """Work elsewhere: processes and a Dask cluster give what one thread gives."""
 
+import os
+import signal
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -67,6 +69,32 @@ def test_replications_on_a_cluster_are_the_same(client: Any) -> None:
         "paper-3", "top-two", budget=100, replications=20_000, executor=client.get_executor()
     )
     assert (there.errors, there.wrong_flag) == (here.errors, here.wrong_flag)
+
+
+def test_a_cluster_worker_that_is_killed_loses_no_replication(client: Any) -> None:
+    """Half way through; its chunks are run again by others."""
+    here = rf.simulate("paper-3", "top-two", budget=200, replications=60_000)
+    victim = next(iter(client.run(os.getpid).values()))
+    seen: list[int] = []
+
+    def progress(size: int) -> None:
+        if not seen:
+            os.kill(victim, signal.SIGKILL)
+        seen.append(size)
+
+    there = rf.simulate(
+        "paper-3", "top-two", budget=200, replications=60_000,
+        executor=client.get_executor(), progress=progress,
+    )  # fmt: skip
+    assert sum(seen) == 60_000
+    assert (there.errors, there.wrong_flag) == (here.errors, here.wrong_flag)
+
+
+def test_rare_errors_on_a_cluster_are_the_same(client: Any) -> None:
+    options: dict[str, Any] = {"budget": 10_000, "replications": 5000, "method": "importance"}
+    here = rf.simulate("paper-4", **options)
+    there = rf.simulate("paper-4", executor=client.get_executor(), **options)
+    assert (there.error_rate, there.std_error) == (here.error_rate, here.std_error)
 
 
 def test_replications_on_processes_are_the_same() -> None:
