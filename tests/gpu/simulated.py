@@ -19,7 +19,7 @@ import ringfence as rf
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.interfaces import wiring
+from ringfence.interfaces import engines, wiring
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_policy
@@ -211,7 +211,7 @@ def test_workers_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_engine, "_LEAN_CHUNK", 20)
     alone = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
     assert alone.engine == "cuda"
-    monkeypatch.setattr(wiring, "_workers", lambda engine, threads: 2)
+    monkeypatch.setattr(wiring, "workers_of", lambda engine, threads: 2)
     beside = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         away = rf.simulate(
@@ -232,9 +232,9 @@ def test_chunks_go_on_where_others_end() -> None:
 
 def test_auto_takes_a_gpu_where_it_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rf.simulate("paper-3", budget=60, replications=50, engine="auto").engine == "cpu"
-    monkeypatch.setattr(wiring, "_WORTH_A_GPU", 0)
+    monkeypatch.setattr(engines, "_WORTH_A_GPU", 0)
     assert rf.simulate("paper-3", budget=60, replications=50, engine="auto").engine == "cuda"
-    assert not wiring._is_worth_a_gpu(Experiment(tails(), find_policy("uniform"), 900), 10**9)
+    assert not engines.is_worth_a_gpu(Experiment(tails(), find_policy("uniform"), 900), 10**9)
 
 
 def tails() -> Instance:

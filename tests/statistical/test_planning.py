@@ -85,14 +85,13 @@ def test_counted_errors_agree_with_the_plan(instance: str) -> None:
 
 
 def test_an_adaptive_policy_is_planned_in_growing_batches() -> None:
-    found = rf.plan("paper-4", "top-two", target_error=0.01, brief=True)
+    found = rf.plan("paper-4", "top-two", target_error=0.05, brief=True)
     assert found.growth == 0.01
     batch = max(1, found.point.budget // 200)
     checked = rf.simulate(
-        "paper-4", "top-two", budget=found.point.budget, replications=20_000, seed=77, batch=batch
+        "paper-4", "top-two", budget=found.point.budget, replications=10_000, seed=77, batch=batch
     )
-    assert checked.error_rate <= 0.01 + 4.0 * checked.std_error
-    assert checked.error_rate >= 0.007
+    assert 0.04 <= checked.error_rate <= 0.05 + 4.0 * checked.std_error
 
 
 def test_errors_that_can_only_be_counted_are_planned_too() -> None:
@@ -135,7 +134,7 @@ def test_a_variation_changes_one_thing() -> None:
 
 
 def test_a_plan_names_the_policy_that_needs_least_and_what_would_help() -> None:
-    found = rf.plan("paper-4", target_error=0.02)
+    found = rf.plan("paper-4", target_error=0.05)
     rivals = {one.what: one.budget for one in found.rivals}
     top_two, uniform = rivals["top-two"], rivals["uniform"]
     assert top_two is not None

@@ -156,6 +156,15 @@ def test_guards_are_quiet_when_all_is_well() -> None:
         assert rare(instance, budget, replications=20_000).warnings == ()
 
 
+@pytest.mark.parametrize("budget", [900_000, 5_000_000])
+def test_errors_too_rare_for_numbers_are_said_to_be_so(budget: int) -> None:
+    """About 1e-185, whose square is no number, and less than any number."""
+    work = experiment("paper-1", "constrained-sr", budget)
+    found = by_importance(work, 2000, Hands(0), cross_check=False)
+    assert found.error_rate < 1e-150
+    assert found.warnings
+
+
 # ---------------------------------------------------------------------------- what is promised
 
 

@@ -84,8 +84,9 @@ def by_importance(
     started = time.perf_counter()
     found = estimate(experiment, replications, seed=hands.seed, run=hands.weigh)
     checks = guards.weight_checks(found)
-    if found.weighed.errors == 0:
-        checks.append(Check("errors", ok=False, found="none was seen, whatever the drift"))
+    if found.weighed.weight <= 0.0:
+        what = "none was seen, whatever the drift, or all are too rare for numbers"
+        checks.append(Check("errors", ok=False, found=what))
     elif cross_check:
         quiet = replace(hands, progress=None)
         checks += _outside_checks(found, replications, quiet)
@@ -125,7 +126,7 @@ def _overlap(found: Estimate, replications: int, hands: Hands) -> Overlap | None
         return None
     size = max(LEAST_REPLICATIONS, int(_OVERLAP_SHARE * replications))
     again = estimate(smaller, size, seed=hands.seed, run=hands.weigh)
-    if again.weighed.errors == 0:
+    if again.weighed.weight <= 0.0:
         return None
     return _plainly(smaller, again, hands)
 

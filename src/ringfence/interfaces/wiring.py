@@ -5,7 +5,7 @@ May touch every room.
 
 import operator
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial, reduce
 from numbers import Integral
@@ -15,6 +15,15 @@ from typing import Any, Literal, TypeAlias, overload
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.interfaces.engines import (
+    RunChunk,
+    RunTally,
+    chunk_size_of,
+    find_engine,
+    is_worth_a_gpu,
+    tallied_engine,
+    workers_of,
+)
 from ringfence.interfaces.planning import Advance, Plan, plan_from_study, plan_instance
 from ringfence.interfaces.rare import Hands, best_method, by_importance, by_splitting
 from ringfence.interfaces.studies import Study
@@ -38,20 +47,14 @@ from ringfence.simulation.experiment import (
 )
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
-from ringfence.simulation.kernels import Tally
 from ringfence.simulation.rare.importance import with_pilots
 from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
-RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally | Counts]
-RunTally: TypeAlias = Callable[[Experiment, int, int, int], Tally]
-
 METHODS = ("monte-carlo", "importance", "splitting", "auto")
 UNPUBLISHED_REPLICATIONS = 100_000
-_SLOW_CHUNK = 16
-_WORTH_A_GPU = 2**13  # chunks of the CPU's: from ten seconds to two minutes of one core
 _ONE_INSTANCE = (Instance, Mapping, str, Path)
 _ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
 
@@ -132,9 +135,9 @@ def simulate(
         batch=_count("batch", batch),
     )
     if engine == "auto":
-        counting = method == "monte-carlo" and _is_worth_a_gpu(experiment, replications)
+        counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
         engine = "cuda" if counting else "cpu"
-    run, engine = _engine(engine, experiment, here=executor is None)
+    run, engine = find_engine(engine, experiment, here=executor is None)
     if method != "monte-carlo" and engine != "cpu":
         raise InputError(f"engine = {engine!r} counts errors: method = {method!r} needs 'cpu'.")
     hands = Hands(seed, threads, executor, progress)
@@ -150,8 +153,8 @@ def simulate(
     counts = total(
         run_chunks(
             partial(_counted, run, experiment, seed),
-            chunk_sizes(replications, _chunk_size(engine, experiment)),
-            threads=_workers(engine, threads),
+            chunk_sizes(replications, chunk_size_of(engine, experiment)),
+            threads=workers_of(engine, threads),
             executor=executor,
             progress=progress,
         )
@@ -347,13 +350,12 @@ def _side_by_side(
     progress: Progress | None,
 ) -> list[ComparisonRow]:
     """Run all experiments on every chunk, so that their replications can be paired."""
-    run, engine = _tallied(experiments[0])
+    run, engine = tallied_engine(experiments[0])
     work = partial(_counted_side_by_side, run, experiments, seed)
     for experiment in experiments:
         run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
-    slow = engine == "reference"
-    size = _SLOW_CHUNK if slow else min(experiment.chunk_size for experiment in experiments)
+    size = min(chunk_size_of(engine, experiment) for experiment in experiments)
     chunks = run_chunks(
         work,
         chunk_sizes(replications, size),
@@ -396,64 +398,6 @@ def _policy(source: AnyPolicy) -> Policy:
     if not isinstance(source, PhasePolicy | AdaptivePolicy):
         raise InputError(f"policy = {source!r} must be a name, a PhasePolicy or an AdaptivePolicy.")
     return source
-
-
-def _engine(name: str, experiment: Experiment, *, here: bool = True) -> tuple[RunChunk, str]:
-    """Return the engine and its name; `here` tells whether it will run in this process."""
-    if name in ("cpu", "reference"):
-        return _tallied(experiment, name)
-    if name == "cuda":
-        from ringfence.simulation.gpu.compilation import require_gpu
-
-        require_gpu(here=here)
-        from ringfence.simulation.gpu import engine as gpu_engine
-
-        gpu_engine.require_supported(experiment)
-        return gpu_engine.count_chunk, name
-    raise one_of("engine", name, ("cpu", "cuda", "auto", "reference"))
-
-
-def _tallied(experiment: Experiment, name: str = "cpu") -> tuple[RunTally, str]:
-    """Return an engine that tells replications apart; your own functions are not compiled."""
-    if name == "reference" or experiment.instance.has_own:
-        from ringfence.simulation.reference import run_chunk
-
-        return run_chunk, "reference"
-    return Experiment.run_chunk, name
-
-
-def _is_worth_a_gpu(experiment: Experiment, replications: int) -> bool:
-    """Tell whether there is a GPU, and work enough to make up for compiling for it."""
-    if replications < _WORTH_A_GPU * experiment.chunk_size:
-        return False
-    from ringfence.simulation.gpu.compilation import gpu_count
-
-    if gpu_count() == 0:
-        return False
-    from ringfence.simulation.gpu import engine as gpu_engine
-
-    return gpu_engine.is_supported(experiment)
-
-
-def _chunk_size(engine: str, experiment: Experiment) -> int:
-    if engine == "reference":
-        return _SLOW_CHUNK
-    if engine == "cuda":
-        from ringfence.simulation.gpu import engine as gpu_engine
-
-        return gpu_engine.chunk_size(experiment)
-    return experiment.chunk_size
-
-
-def _workers(engine: str, threads: int | None) -> int | None:
-    """Return how many threads hand out chunks: for GPUs, one each."""
-    if engine == "reference":
-        return 1
-    if engine == "cuda":
-        from ringfence.simulation.gpu.compilation import gpu_count
-
-        return max(1, gpu_count())
-    return threads
 
 
 def _count(key: str, value: int) -> int:

@@ -157,7 +157,7 @@ def _with_companions(
 
 def _companions(mixture: Mixture, seen: Weighed) -> Iterator[tuple[int, Mode]]:
     """Yield modes that drift as the errors of a mode did."""
-    if seen.weight <= 0.0:
+    if seen.squares <= 0.0:  # no error, or too rare for numbers
         return
     effective = seen.weight**2 / seen.squares
     means = mixture.experiment.instance.means

@@ -7,7 +7,7 @@ from typing import Any
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.rare.guards import Check
 from ringfence.simulation.rare.importance import Estimate
-from ringfence.simulation.rare.splitting import POINTS, Split
+from ringfence.simulation.rare.splitting import Split, points_of
 
 _LEAST_SHOWN = 1e-3
 
@@ -129,7 +129,7 @@ def splitting_result(
     ended = Check("splitting", rate > 0.0, "it came to no error" if rate <= 0.0 else "it ended")
     return RareResult(
         **_common(experiment, seed, seconds),
-        replications=POINTS * len(found.logs),
+        replications=points_of(experiment) * len(found.logs),
         errors=0,
         error_rate=rate,
         std_error=rate * relative if rate > 0.0 else math.nan,

@@ -27,7 +27,8 @@ from ringfence.simulation.rare.modes import phase_stages
 from ringfence.simulation.records import Recording
 
 GROUPS = 8
-POINTS = 300
+_LEAST_POINTS, _MOST_POINTS = 100, 300
+_WORK = 20_000  # blocks of a group
 _KEPT = 0.2
 _MOVES = 6
 _STRETCHES = 1.15 ** np.arange(35)  # from 1 to more than a hundred
@@ -109,9 +110,15 @@ def require_split(experiment: Experiment) -> None:
         )
 
 
-def split(experiment: Experiment, seed: int, group: int, points: int = POINTS) -> float:
+def points_of(experiment: Experiment) -> int:
+    """Return how many points make a group: fewer where replications are long."""
+    blocks = len(experiment.instance.arms) * len(experiment.phases)
+    return max(_LEAST_POINTS, min(_MOST_POINTS, _WORK // blocks))
+
+
+def split(experiment: Experiment, seed: int, group: int) -> float:
     """Return the logarithm of the error probability that one group of points finds."""
-    return _Group(experiment, seed, group).run(points)
+    return _Group(experiment, seed, group).run(points_of(experiment))
 
 
 @dataclass(frozen=True, eq=False)
