@@ -22,17 +22,17 @@ def gap(estimates, best, arm, scales, thresholds):
 """
 
 
-# Another way to be wrong is never weighed: the best arm's own feasibility.
+# Every proportion is the same.
 ADAPTIVE_EDIT = """
 
-def failing_cost(estimates, covariances, arm, n, thresholds):
-    return NEVER
+def standardised(gap, variance):
+    return 1.0
 """
 KINDS = {
     "phases": ((), "core/gaps.py", EDIT),
     "adaptive": (
-        ("--policy", "top-two", "--replications", "2000", "--batch", "10"),
-        "core/cost.py",
+        ("--policy", "ocba-co", "--replications", "2000", "--batch", "10"),
+        "policies/ocba_co.py",
         ADAPTIVE_EDIT,
     ),
 }
