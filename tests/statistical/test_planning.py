@@ -1,6 +1,7 @@
 """Plans: the budget that they return reaches the target, and a clearly smaller one does not."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ from scipy import stats
 
 import ringfence as rf
 from ringfence.core.errors import InputError
+from ringfence.core.schedule import Phase
+from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.registry import find_policy
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.planning import Point, hardest, least_budget
 from ringfence.simulation.variations import relaxed, without
@@ -43,6 +47,13 @@ def test_the_search_finds_the_least_budget_from_anywhere(start: int, target: flo
 
 def test_the_search_stops_at_the_least_budget_of_the_policy() -> None:
     assert least_budget(line(0.5), 0.1, start=50, least=40)[-1].budget == 40
+
+
+@pytest.mark.parametrize("start", range(5, 60, 7))
+def test_the_search_looks_at_neighbours_too(start: int) -> None:
+    """Where budgets are few, the least one is found to the pull."""
+    exact = math.ceil(math.log(100.0) / 0.1)
+    assert least_budget(line(0.1), 0.01, start=start, least=3)[-1].budget == exact
 
 
 def test_an_error_that_does_not_fall_is_out_of_reach() -> None:
@@ -156,18 +167,18 @@ def test_a_plan_names_the_policy_that_needs_least_and_what_would_help() -> None:
 # ------------------------------------------------------------------------------ from a study
 
 
-def half_way(policy: str = "constrained-sr") -> rf.Study:
+def evaluate_half_way(arm: str, seed: int) -> dict[str, float]:
+    means = {"good": (0.5, 0.35), "dear": (0.8, 0.3), "risky": (0.4, 0.7)}
+    loss, risk = stats.norm.rvs(means[arm], 0.5, random_state=seed)
+    return {"loss": loss, "risk": risk}
+
+
+def half_way(policy: str = "constrained-sr", most: int = 300) -> rf.Study:
     study = rf.Study.create(
         "half way", arms=["good", "dear", "risky"], objective="minimize mean(loss)",
         constraints="mean(risk) <= 0.5", budget=600, policy=policy, seed=1, storage="memory://",
     )  # fmt: skip
-    means = {"good": (0.5, 0.35), "dear": (0.8, 0.3), "risky": (0.4, 0.7)}
-
-    def evaluate(arm: str, seed: int) -> dict[str, float]:
-        loss, risk = stats.norm.rvs(means[arm], 0.5, random_state=seed)
-        return {"loss": loss, "risk": risk}
-
-    study.optimize(evaluate, most=300)
+    study.optimize(evaluate_half_way, most=most)
     return study
 
 
@@ -196,6 +207,22 @@ def test_a_plan_from_a_study_takes_its_estimates_for_the_truth() -> None:
     assert 0.2 < found.point.budget / known.point.budget < 5.0
 
 
+def test_arms_that_a_study_dropped_are_planned_for_too() -> None:
+    """The next study has them again; only what cannot be evaluated stays away."""
+    study = half_way()
+    study.optimize(evaluate_half_way)
+    assert study.status().finished
+    found = rf.plan(study, target_error=0.01, brief=True)
+    assert sum(one.share for one in found.hardest) == pytest.approx(1.0)
+    assert found.point.budget > 30
+
+
+def test_an_arm_that_was_hardly_seen_is_named() -> None:
+    study = half_way("top-two", most=4)
+    with pytest.raises(InputError, match=r"too few observations to plan from of .*dear"):
+        rf.plan(study, target_error=0.01)
+
+
 def test_a_study_without_observations_cannot_be_planned_from() -> None:
     study = rf.Study.create(
         "empty", arms=["a", "b"], objective="minimize mean(x)", constraints="mean(y) <= 1",
@@ -203,6 +230,56 @@ def test_a_study_without_observations_cannot_be_planned_from() -> None:
     )  # fmt: skip
     with pytest.raises(InputError, match="too few observations"):
         rf.plan(study, target_error=0.01)
+
+
+# --------------------------------------------------------------------------- what is far apart
+
+
+def two_arms(**changes: Any) -> dict[str, Any]:
+    return {
+        "objective": "minimize mean(loss)",
+        "constraints": ["mean(risk) <= 0"],
+        "metrics": ["loss", "risk"],
+        "noise": {"family": "gaussian", "covariance": [[1.0, 0.0], [0.0, 1.0]]},
+        "arms": {"a": {"mean": [0.0, -0.5]}, "b": {"mean": [1.0, -1.0]}},
+    } | changes
+
+
+def test_units_may_differ_by_any_factor() -> None:
+    """Nanoseconds beside a small rate: the plan is that of any other units."""
+    noise = {"family": "gaussian", "covariance": [[1e16, 0.0], [0.0, 1.0]]}
+    arms = {"a": {"mean": [0.0, -0.5]}, "b": {"mean": [1e8, -1.0]}}
+    huge = rf.plan(two_arms(noise=noise, arms=arms), target_error=1e-4, brief=True)
+    plain = rf.plan(two_arms(), target_error=1e-4, brief=True)
+    assert huge.point.budget == pytest.approx(plain.point.budget, rel=0.02)
+
+
+def test_a_bound_is_shown_for_the_policy_that_it_is_proven_for() -> None:
+    ours = rf.plan(two_arms(), target_error=0.01, brief=True)
+    other = rf.plan(two_arms(), "uniform", target_error=0.01, brief=True)
+    assert all(bound is not None for bound in ours.upper_bounds)
+    assert all(bound is None for bound in other.upper_bounds)
+
+
+@pytest.mark.parametrize("distance", [1e-200, 1e-160, 1e-12])
+def test_arms_that_hardly_differ_are_refused(distance: float) -> None:
+    arms = {"a": {"mean": [0.0, -1.0]}, "b": {"mean": [distance, -1.0]}}
+    with pytest.raises(InputError, match="no budget tells arm 'b'"):
+        rf.plan(two_arms(arms=arms), target_error=0.01)
+
+
+@pytest.mark.parametrize("target", ["0.01", None])
+def test_a_target_must_be_a_number(target: Any) -> None:
+    with pytest.raises(InputError, match="must be a number"):
+        rf.plan(two_arms(), target_error=target)
+
+
+def test_a_policy_that_no_budget_mends_is_refused() -> None:
+    uniform = find_policy("uniform")
+    assert isinstance(uniform, PhasePolicy)
+    bad = replace(uniform, name="bad", schedule=lambda _, budget: (Phase(budget, 1, 0),))
+    with pytest.raises(InputError, match="bad"):
+        rf.plan(two_arms(), bad, target_error=0.01)
 
 
 # ----------------------------------------------------------------------------- the command
@@ -244,9 +321,10 @@ two = { mean = [2.0, 0.5] }
     ("words", "said"),
     [
         (["paper-1", "--target-error", "0"], ["target_error = 0.0", "between 0 and 1"]),
-        (["paper-1", "--target-error", "1e-280"], ["target_error = 1e-280", "Use 1e-200"]),
+        (["paper-1", "--target-error", "1e-280"], ["target_error = 1e-280", "Use 1e-140"]),
         (["on.toml", "--target-error", "0.01"], ["arm 'one'", "threshold", "drop the arm"]),
         (["--target-error", "0.01"], ["either an INSTANCE or --from-study"]),
+        (["paper-1", "--target-error", "0.01", "--figure", "x.html"], ["x.html", ".png"]),
         (["paper-1", "--from-study", "x", "--target-error", "0.01"], ["either an INSTANCE or"]),
         (["paper-1", "--policy", "best", "--target-error", "0.01"], ["policy = 'best'"]),
         (

@@ -71,6 +71,23 @@ def nearing_drift(truth: Truth, arm: int, best_n: float, n: float) -> Floats | N
     return drift
 
 
+def sum_drift(truth: Truth, arm: int, best_n: float, n: float) -> Floats | None:
+    """Return the move that makes an arm's sum of scaled attributes as low as the best one's.
+
+    Nobody should go by that sum, but a policy may.
+    """
+    best, scales = truth.theory.optimal, truth.scales
+    mine, bests = truth.covariances[arm] @ scales, truth.covariances[best] @ scales
+    lead = float(scales @ (truth.means[arm] - truth.means[best]))
+    spread = float(scales @ mine) / n + float(scales @ bests) / best_n
+    if lead <= 0.0 or spread <= 0.0:
+        return None
+    drift = np.zeros_like(truth.means)
+    drift[arm] = -mine * (lead / spread / n)
+    drift[best] = bests * (lead / spread / best_n)
+    return drift
+
+
 def energy_of(drift: Floats, truth: Truth, pulls: Floats) -> float:
     """Return what a drift costs over so many pulls of each arm."""
     return 0.5 * float(np.einsum("i,ic,icd,id->", pulls, drift, truth.precisions, drift))

@@ -38,6 +38,17 @@ class Oracle:
     allocation: Floats | None
 
 
+def inverses(covariances: Floats) -> Floats:
+    """Return the inverse of each covariance; of a singular one, on what varies.
+
+    Inverted as correlations: units may differ by any factor.
+    """
+    deviations = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
+    units = np.where(deviations > 0.0, deviations, 1.0)
+    scale = units[..., :, None] * units[..., None, :]
+    return np.asarray(np.linalg.pinv(covariances / scale, hermitian=True) / scale, dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Truth:
     """A known instance with a single right answer, as the costs need it."""
@@ -51,7 +62,7 @@ class Truth:
     @cached_property
     def precisions(self) -> Floats:
         """The inverse of each arm's covariance; of a singular one, on what varies."""
-        return np.asarray(np.linalg.pinv(self.covariances, hermitian=True), dtype=np.float64)
+        return inverses(self.covariances)
 
     def own_cost(self, n: float, work: CostWork) -> float:
         """Return the cost for the best arm's feasibility to be other than it is.

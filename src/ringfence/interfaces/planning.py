@@ -32,7 +32,6 @@ from ringfence.simulation.rare.importance import LEAST_REPLICATIONS, require_rar
 from ringfence.simulation.rare.results import ModeShare
 from ringfence.simulation.results import SimulationResult
 from ringfence.simulation.variations import gaussian_instance, relaxed, without
-from ringfence.study.verdict import in_the_running
 
 GROWTH = 0.01  # the share of its pulls so far that an adaptive policy decides at once
 _FINAL_SEED = 7919  # added to the seed, so that the last look is independent of the search
@@ -45,6 +44,7 @@ _TOO_MANY = 8  # times the budget of the plan: then a rival is not worth a numbe
 _MOST_DROPPED = 3
 _STEP = 1.004
 _TRUTHS = 40
+_AMPLE = 10**7
 
 Advance = Callable[[str], None]
 
@@ -78,11 +78,15 @@ ROUGH = Effort(4000, 1000, 1.02, 1.05)
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another way to go, and the budget that it needs; None if far more, or none suffices."""
+    """Another way to go, and the budget that it needs; None if far more, or none suffices.
+
+    It is doubtful where few errors carry the estimate: a way to err may be missing.
+    """
 
     what: str
     budget: int | None
     is_rough: bool = True
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,14 +135,8 @@ class Plan:
                 }
                 for point, bound in zip(self.curve, self.upper_bounds, strict=True)
             ],
-            "rivals": [
-                {"policy": one.what, "budget": one.budget, "rough": one.is_rough}
-                for one in self.rivals
-            ],
-            "savings": [
-                {"what": one.what, "budget": one.budget, "rough": one.is_rough}
-                for one in self.savings
-            ],
+            "rivals": [_entry("policy", one) for one in self.rivals],
+            "savings": [_entry("what", one) for one in self.savings],
             "oracle_rate": self.oracle_rate,
             "growth": self.growth,
             "study": self.study,
@@ -174,7 +172,7 @@ class Planner:
             curve=curve,
             hardest=tuple(hardest(self.instance)),
             modes=modes,
-            upper_bounds=tuple(self.instance.upper_bound(one.budget) for one in curve),
+            upper_bounds=tuple(self.bound(policy, one.budget) for one in curve),
             oracle_rate=None if self.instance.oracle is None else self.instance.oracle.rate,
             growth=GROWTH if isinstance(policy, AdaptivePolicy) else None,
         )
@@ -185,6 +183,11 @@ class Planner:
                 savings=tuple(self.savings(policy, point)),
             )
         return replace(found, seconds=time.perf_counter() - started)
+
+    def bound(self, policy: Policy, budget: int) -> float | None:
+        """Return the bound of the paper's Theorem 2, which is on constrained-sr."""
+        is_theirs = policy.name == "constrained-sr"
+        return self.instance.upper_bound(budget) if is_theirs else None
 
     def search(
         self, instance: Instance, policy: Policy, effort: Effort, *, start: int | None = None,
@@ -224,8 +227,8 @@ class Planner:
         if self.target < _LEAST_PLAIN_TARGET:
             raise InputError(
                 f"target_error = {self.target:g} is too small for {self.instance.name!r}: its "
-                f"noise cannot be tilted, so errors must be counted. Use {_LEAST_PLAIN_TARGET:g} "
-                "or more, or describe the arms by a family of noise."
+                "noise cannot be tilted, or several arms are right, so errors must be counted. Use "
+                f"{_LEAST_PLAIN_TARGET:g} or more, or describe one right arm by a family of noise."
             )
         return min(_MOST_PLAIN, math.ceil(_PLAIN_ERRORS / self.target))
 
@@ -258,7 +261,7 @@ class Planner:
         for other in QUICK_POLICIES:
             if other.name != policy.name:
                 self.advance(f"beside {other.name}")
-                found.append(Alternative(other.name, self.rough(self.instance, other, point)))
+                found.append(self.rough(other.name, self.instance, other, point))
         return sorted(found, key=lambda one: (one.budget is None, one.budget))
 
     def savings(self, policy: Policy, point: Point) -> list[Alternative]:
@@ -276,18 +279,25 @@ class Planner:
         found = []
         for what, instance in changed.items():
             self.advance(what)
-            found.append(Alternative(what, self.rough(instance, policy, point)))
+            found.append(self.rough(what, instance, policy, point))
         return found
 
-    def rough(self, instance: Instance, policy: Policy, point: Point) -> int | None:
-        """Return about what a variation needs, or None if that is far more, or too much."""
+    def rough(self, what: str, instance: Instance, policy: Policy, point: Point) -> Alternative:
+        """Return about what a variation needs."""
         try:
             require_possible(instance, self.target)
             most = _TOO_MANY * point.budget
             seen = self.search(instance, policy, ROUGH, start=point.budget, most=most)
         except InputError:
-            return None
-        return seen[-1].budget
+            return Alternative(what, None)
+        doubtful = any(warning.startswith("effective errors") for warning in seen[-1].warnings)
+        return Alternative(what, seen[-1].budget, is_doubtful=doubtful)
+
+
+def _entry(key: str, one: Alternative) -> dict[str, Any]:
+    """Return an alternative under the keys that other programs rely on."""
+    facts = {"budget": one.budget, "rough": one.is_rough, "doubtful": one.is_doubtful}
+    return {key: one.what} | facts
 
 
 def _experiment(instance: Instance, policy: Policy, budget: int) -> Experiment:
@@ -306,6 +316,7 @@ def _is_rare(experiment: Experiment) -> bool:
 def _least(instance: Instance, policy: Policy) -> int:
     """Return the least budget that the policy takes here."""
     budget = policy.minimum_budget(len(instance.arms))
+    _experiment(instance, policy, max(budget, _AMPLE))  # refuses what no budget mends
     while True:
         try:
             _experiment(instance, policy, budget)
@@ -355,15 +366,23 @@ def plan_from_study(
 def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
     """Return the instance that a study's estimates describe, of arms with pulls enough."""
     plan, view = study.desk.plan, study.view()
-    kept = [int(arm) for arm in np.flatnonzero(view.book.is_seen & in_the_running(view))]
-    if not kept:
+    names = plan.definition.arm_names
+    withdrawn = {one.arm for r in view.rounds for one in r.left if one.is_withdrawal}
+    kept = [arm for arm in range(len(names)) if arm not in withdrawn]
+    unseen = [names[arm] for arm in kept if not view.book.is_seen[arm]]
+    if unseen or not kept:
         raise InputError(
-            f"study {study.name!r} has too few observations to plan from. Run it for a while first."
+            f"study {study.name!r} has too few observations to plan from"
+            f"{' of ' + ', '.join(unseen) if unseen else ': all its arms were withdrawn'}. Run it "
+            "for a while first."
         )
     evidence = view.book.evidence(view.book.is_seen, plan.priority)
-    names = [plan.definition.arm_names[arm] for arm in kept]
     instance = gaussian_instance(
-        study.name, plan.problem.judged, names, evidence.estimates[kept], evidence.covariances[kept]
+        study.name,
+        plan.problem.judged,
+        [names[arm] for arm in kept],
+        evidence.estimates[kept],
+        evidence.covariances[kept],
     )
     return instance, evidence, kept
 

@@ -47,6 +47,7 @@ from ringfence.simulation.experiment import (
 )
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
+from ringfence.simulation.planning import whole_target
 from ringfence.simulation.rare.importance import with_pilots
 from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
@@ -291,6 +292,7 @@ def plan(
     decides up to a hundredth of its pulls so far at once. `advance` hears what is being done.
     """
     hands = Hands(whole_seed(seed), _threads(threads), executor)
+    target_error = whole_target(target_error)
     if isinstance(instance, Study):
         chosen = None if policy is None else _policy(policy)
         return plan_from_study(instance, target_error, hands, advance, policy=chosen, brief=brief)

@@ -7,12 +7,15 @@ suffice. May touch core, policies and simulation.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 from ringfence.core.errors import InputError
 from ringfence.policies.policy import MOST_PULLS, Policy
 from ringfence.simulation.instance import Instance
 
 _MOST_STEPS = 40
+_LEAST_TARGET = 1e-140  # whose square is a number too
+_LEAST_APART = 1e-9  # in units of the noise: more pulls than anybody has
 _LONGEST_LEAP = 4.0
 _CAUTION = 2.0  # standard errors by which the estimate must lie below the target
 
@@ -108,7 +111,8 @@ def _next_budget(
     bottom = low.log + _CAUTION * low.relative
     share = (wanted - bottom) / (top - bottom) if top < bottom else 0.5
     share = min(0.9, max(0.1, share + 0.02))
-    return min(high.budget - 1, round(low.budget + share * (high.budget - low.budget)))
+    middle = round(low.budget + share * (high.budget - low.budget))
+    return min(high.budget - 1, max(low.budget + 1, middle))
 
 
 @dataclass(frozen=True)
@@ -143,16 +147,25 @@ def require_possible(instance: Instance, target: float) -> None:
     """Refuse a target that is none, and an instance that no budget can settle."""
     if not 0.0 < target < 1.0:
         raise InputError(f"target_error = {target!r} must lie between 0 and 1. Use 0.01, or 1e-9.")
-    if target < 1e-250:
-        raise InputError(f"target_error = {target:g} is too small for numbers. Use 1e-200.")
+    if target < _LEAST_TARGET:
+        raise InputError(
+            f"target_error = {target:g} is too small for numbers. Use {_LEAST_TARGET:g} or more."
+        )
     for name, arm in zip(instance.arms, instance.hardness.arms, strict=True):
-        is_best = arm.kind == "optimal"
-        if (is_best and arm.margin == 0.0) or (not is_best and arm.Delta == 0.0):
+        apart = abs(arm.margin) if arm.Delta is None else arm.Delta
+        if apart < _LEAST_APART:
             raise InputError(
                 f"instance {instance.name!r}: no budget tells arm {name!r} from what it must be "
                 "told from (it lies on a threshold, or ties with the best). Move the threshold, or "
                 "drop the arm."
             )
+
+
+def whole_target(target: float) -> float:
+    """Return a target as a plain number, or refuse it."""
+    if isinstance(target, str) or not isinstance(target, Real):
+        raise InputError(f"target_error = {target!r} must be a number. Use 0.01, or 1e-9.")
+    return float(target)
 
 
 def first_guess(instance: Instance, policy: Policy, target: float) -> int:

@@ -42,7 +42,7 @@ def plan(
         bool, typer.Option("--brief", help="The budget alone, without alternatives.")
     ] = False,
     figure: Annotated[
-        Path | None, typer.Option("--figure", help="Draw error against budget: .png, .svg, .html.")
+        Path | None, typer.Option("--figure", help="Draw error against budget: .png, .svg, .pdf.")
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
@@ -53,6 +53,10 @@ def plan(
 
     if (instance is None) == (from_study is None):
         raise InputError("give either an INSTANCE or --from-study STUDY. Name one of them.")
+    if figure is not None:
+        from ringfence.reports.charts import require_chart_path
+
+        require_chart_path(figure)
     source: Any = instance
     if from_study is not None:
         from ringfence.interfaces.cli.study import open_study
@@ -119,7 +123,8 @@ def _show(found: "Plan") -> None:
 def _pulls(one: "Alternative") -> str:
     if one.budget is None:
         return "far more"
-    return f"{'about ' if one.is_rough else ''}{one.budget:,}"
+    about, doubt = "about " if one.is_rough else "", " (doubtful)" if one.is_doubtful else ""
+    return f"{about}{one.budget:,}{doubt}"
 
 
 def _change(one: "Alternative", base: int) -> str:

@@ -17,6 +17,7 @@ _LEAST_EFFECTIVE = 100.0
 _SURELY = 4.0  # standard errors
 _SLOPE_SLACK = 0.35
 _NEARLY_ALL = 0.8
+_ROUNDING = 1e-3  # of a mean weight that hardly varies
 _SPLIT_SLACK = math.log(1.5)
 OVERLAP_RATE = 0.02
 RARE_RATE = 2e-3
@@ -76,7 +77,7 @@ def weight_checks(estimate: Estimate) -> list[Check]:
         ),
         Check(
             "mean weight",
-            abs(mean - 1.0) <= _SURELY * spread + 1e-9,
+            abs(mean - 1.0) <= _SURELY * spread + _ROUNDING,
             f"weights average {mean:.4f} +- {spread:.2g} (must be 1)",
         ),
         Check(

@@ -19,6 +19,7 @@ from ringfence.core.drifts import (
     failing_drift,
     nearing_drift,
     passing_drift,
+    sum_drift,
 )
 from ringfence.core.gaps import margin
 from ringfence.core.oracle import Truth
@@ -27,6 +28,7 @@ from ringfence.simulation.instance import Instance
 
 _WINDOW = 12.0  # nats by which a mode may be dearer than the cheapest of the whole budget
 _EARLY_RIVALS = 2
+_SUM = "has a better sum of objective and constraints"
 _RETREATS = np.concatenate([np.linspace(0.0, 2.0, 11), np.geomspace(2.5, 30.0, 6)])
 _FIXED = 1e12  # pulls of an arm that cannot be moved
 _DESERTIONS = (3.0, 8.0)  # nats at which the best arm may be deserted
@@ -99,7 +101,8 @@ def modes_of(instance: Instance, stages: Stages) -> list[Mode]:
     if stages.keeps[0] == len(truth.means):
         found += _deserted(truth, instance.arms, stages)
     # Early modes are cheap, but do not always lead to an error: those of the whole budget do.
-    most = min((mode.energy for mode in by_stage[last]), default=math.inf) + _WINDOW
+    sure = [mode.energy for mode in by_stage[last] if mode.is_exact]
+    most = min(sure, default=math.inf) + _WINDOW
     shape = (stages.count, *truth.means.shape)
     return [
         Mode("by chance, without a drift", np.zeros(shape), 0.0),
@@ -120,10 +123,12 @@ def _modes_until(truth: Truth, names: tuple[str, ...], stages: Stages, stage: in
     if not is_last and 0 < keep <= len(rivals):
         # To drop the best arm, about as many as are kept must look better than it.
         drifts += [(f"{keep} arms look better", drift) for drift in _joined(truth, pulls, keep)]
+    if is_last:
+        drifts += _sum_drifts(truth, names, pulls)
     when = "" if is_last else f" in its first {int(pulls.max())} pulls"
     cut = pulls < stages.pulls
     return [
-        Mode(what + when, _spread(drift, stages, stage), energy, is_last)
+        Mode(what + when, _spread(drift, stages, stage), energy, is_last and _SUM not in what)
         for what, drift in drifts
         if is_last or drift[cut].any()  # else it is the mode of the last stage again
         if (energy := energy_of(drift, truth, pulls)) > 0.0
@@ -198,6 +203,17 @@ def _own_drifts(truth: Truth, names: tuple[str, ...], *, is_last: bool) -> list[
         found = [
             (f"{name} looks feasible", passing_drift(truth, arm)) for arm, name in enumerate(names)
         ]
+    return [(what, drift) for what, drift in found if drift is not None]
+
+
+def _sum_drifts(truth: Truth, names: tuple[str, ...], pulls: Floats) -> list[tuple[str, Floats]]:
+    """Return the drifts by which other arms have a better sum of attributes than the best one."""
+    best_n = float(pulls[truth.theory.optimal])
+    found = [
+        (f"{name} {_SUM}", sum_drift(truth, arm, best_n, float(pulls[arm])))
+        for arm, name in enumerate(names)
+        if arm not in truth.theory.optimal_arms
+    ]
     return [(what, drift) for what, drift in found if drift is not None]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
+from ringfence.core.oracle import inverses
 from ringfence.simulation.draws import BERNOULLI, EXPONENTIAL, GAUSSIAN, POISSON
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw
@@ -56,8 +57,7 @@ def tilt(law: Law, drifts: Floats) -> Tilted:
 
 
 def _tilt_gaussian(law: GaussianLaw, moves: Floats, arms: Any) -> Tilted:
-    inverses = np.linalg.pinv(law.covariance, hermitian=True)
-    slopes = np.einsum("ncd,nd->nc", inverses[arms], moves)
+    slopes = np.einsum("ncd,nd->nc", inverses(law.covariance)[arms], moves)
     levels = np.einsum("nc,nc->n", slopes, law.means[arms] + 0.5 * moves)
     arrays = law.arrays._replace(means=law.means[arms] + moves, factors=law.factors[arms])
     return Tilted(arrays, slopes, levels, moves)
@@ -78,9 +78,9 @@ def _tilt_mixed(law: MixedLaw, moves: Floats, arms: Any) -> Tilted:
             levels += level
     gaussian = np.flatnonzero(law.families == GAUSSIAN)
     factors = law.factors[:, gaussian]
-    inverses = np.linalg.pinv(factors @ factors.transpose(0, 2, 1), hermitian=True)
+    precisions = inverses(factors @ factors.transpose(0, 2, 1))
     shift = (wanted - means)[:, gaussian]
-    slopes[:, gaussian] = np.einsum("ncd,nd->nc", inverses[arms], shift)
+    slopes[:, gaussian] = np.einsum("ncd,nd->nc", precisions[arms], shift)
     levels += np.einsum("nc,nc->n", slopes[:, gaussian], means[:, gaussian] + 0.5 * shift)
     oriented = np.zeros_like(moves)
     oriented[:, speaker] = signs * slopes[:, spoken]
