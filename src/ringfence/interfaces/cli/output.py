@@ -3,7 +3,6 @@
 Touches the two output streams only.
 """
 
-import json
 import math
 import re
 import sys
@@ -17,6 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from ringfence.interfaces.strict import strict_json
 
 _PATIENCE_SECONDS = 3.0
 _WIDEST_NAME = 48
@@ -38,18 +39,12 @@ def say(text: str, *, markup: bool = False) -> None:
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Print one strict JSON document: what is infinite or undefined becomes null."""
-    sys.stdout.write(json.dumps(strict(document), allow_nan=False, indent=2) + "\n")
+    sys.stdout.write(strict_json(document, indent=2) + "\n")
 
 
-def strict(value: Any) -> Any:
-    """Return the value with infinite and undefined numbers replaced by None."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: strict(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [strict(entry) for entry in value]
-    return value
+def print_line(document: Mapping[str, Any]) -> None:
+    """Print one strict JSON document on a line of its own, for a program that keeps running."""
+    sys.stdout.write(strict_json(document) + "\n")
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

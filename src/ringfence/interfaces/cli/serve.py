@@ -1,0 +1,66 @@
+"""`ringfence serve`: the live page and the HTTP interface. May touch the web's rooms."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from ringfence.core.errors import MissingExtraError
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.options import Json
+
+_MOST_PORT = 65_535
+
+
+def serve(
+    *,
+    storage: Annotated[
+        str, typer.Option("--storage", help="The studies to show: sqlite:/// or postgresql://.")
+    ] = "sqlite:///ringfence.db",
+    host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=_MOST_PORT, help="0 takes a free one.")
+    ] = 8765,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", help="What writes need; better set by RINGFENCE_TOKEN."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option("--allow-host", help="A further name of this server.")
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every write.")] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Show studies on a live page, and let programs ask and tell over HTTP."""
+    try:
+        from ringfence.interfaces.web import server
+        from ringfence.interfaces.web.door import TOKEN_VARIABLE, Door
+    except ImportError:
+        raise MissingExtraError("The page", "web") from None
+
+    given = token or os.environ.get(TOKEN_VARIABLE) or None
+    door = Door.of(host, token=given, names=tuple(allow_host or ()), read_only=read_only)
+    listening = server.listen(host, port)
+    page = server.address_of(listening, host)
+    shown = None if given is not None or read_only else door.token
+    if json:
+        output.print_line({"page": page, "token": shown})
+    else:
+        output.say(f"page:  {page}")
+        if read_only:
+            output.say("token: none needed: this server is read-only")
+        else:
+            output.say(f"token: {shown or ('as given' if token else f'from {TOKEN_VARIABLE}')}")
+    sys.stdout.flush()
+    if open_page:
+        show_page(page)
+    server.serve(storage, door, listening)
+
+
+def show_page(address: str) -> None:
+    """Open a page in the reader's browser, where there is one."""
+    import webbrowser
+
+    webbrowser.open(address)

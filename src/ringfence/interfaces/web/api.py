@@ -1,0 +1,333 @@
+"""The HTTP interface: the calls of Python's `Study`, with its rules and its words.
+
+May touch every room.
+"""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+from fastapi.security import HTTPBearer
+from starlette.responses import StreamingResponse
+
+from ringfence.core.errors import MissingStudyError
+from ringfence.interfaces.studies import Study
+from ringfence.interfaces.web import downloads, shapes
+from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, AnyWatch
+from ringfence.interfaces.web.problems import MEDIA_TYPE, StrictJson
+from ringfence.reports.verdict import explanation, sentence, verdict_document
+from ringfence.study.facts import PullFact
+
+MOST_ROWS = 1000
+
+
+def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    shape = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {status: {"content": {MEDIA_TYPE: shape}} for status in statuses}
+
+
+_READ = _errors(400, 401, 403, 404, 422, 503)
+_WRITE = _errors(400, 401, 403, 404, 409, 413, 415, 422, 503)
+_TOKEN = [Depends(HTTPBearer(auto_error=False, description="The token that writes need."))]
+
+router = APIRouter(prefix="/api", default_response_class=StrictJson)
+
+
+@router.get(
+    "/studies",
+    tags=["read"],
+    summary="List the studies of the storage",
+    response_model=shapes.Listing,
+    responses=_READ,
+)
+def list_studies(shelf: AnyShelf) -> Response:
+    """Return every study's name and where it stands."""
+    return StrictJson({"studies": shelf.listing()})
+
+
+@router.post(
+    "/studies",
+    tags=["write"],
+    summary="Create a study",
+    status_code=201,
+    response_model=shapes.Definition,
+    responses=_WRITE | {200: {"model": shapes.Definition, "description": "It was loaded."}},
+    dependencies=_TOKEN,
+)
+def create_study(body: shapes.NewStudy, shelf: AnyShelf) -> Response:
+    """Fix what a study is about; it is on disk when this is answered.
+
+    With `load_if_exists` a study of that name is taken if it is the same one.
+    """
+    existed = body.load_if_exists and body.name in shelf.names()
+    study = Study.create(storage=shelf.storage, **body.model_dump())
+    return StrictJson(_definition(study), status_code=200 if existed else 201)
+
+
+@router.get(
+    "/studies/{name}",
+    tags=["read"],
+    summary="Say where a study stands",
+    response_model=shapes.Status,
+    responses=_READ,
+)
+def show_status(study: AnyStudy) -> Response:
+    """Return what `ringfence status --json` prints."""
+    return StrictJson(asdict(study.status()))
+
+
+@router.get(
+    "/studies/{name}/definition",
+    tags=["read"],
+    summary="Say what was fixed before the data",
+    response_model=shapes.Definition,
+    responses=_READ,
+)
+def show_definition(study: AnyStudy) -> Response:
+    """Return objective, limits, arms, policy and seed as they are kept."""
+    return StrictJson(_definition(study))
+
+
+@router.post(
+    "/studies/{name}/ask",
+    tags=["write"],
+    summary="Lease pulls",
+    response_model=shapes.Asked,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def ask(body: shapes.Ask, study: AnyStudy) -> Response:
+    """Return up to `n` pulls to evaluate, each under a lease."""
+    pulls = study.ask(body.n)
+    finished = not pulls and study.desk.is_finished
+    return StrictJson({"pulls": [asdict(pull) for pull in pulls], "finished": finished})
+
+
+@router.post(
+    "/studies/{name}/tell",
+    tags=["write"],
+    summary="Tell what a pull gave",
+    response_model=shapes.Became,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def tell(body: shapes.ToldWithCost, study: AnyStudy) -> Response:
+    """Record metrics; they are on disk when this is answered. The same again changes nothing."""
+    became = study.tell(body.pull, body.metrics, lease=body.lease, cost=body.cost)
+    return StrictJson({"status": became})
+
+
+@router.post(
+    "/studies/{name}/tell-many",
+    tags=["write"],
+    summary="Tell what many pulls gave",
+    response_model=shapes.BecameMany,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def tell_many(body: shapes.ToldMany, study: AnyStudy) -> Response:
+    """Record the metrics of many pulls: all of them, or none."""
+    became = study.tell_many(body.pulls, [told.metrics for told in body.pulls])
+    return StrictJson({"statuses": became})
+
+
+@router.post(
+    "/studies/{name}/fail",
+    tags=["write"],
+    summary="Tell that an evaluation failed",
+    response_model=shapes.Became,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def fail(body: shapes.Failed, study: AnyStudy) -> Response:
+    """Record a failure: the pull is issued again while it has retries left."""
+    became = study.fail(
+        body.pull, body.error, lease=body.lease, charge=body.charge, retry=body.retry
+    )
+    return StrictJson({"status": became})
+
+
+@router.post(
+    "/studies/{name}/extend",
+    tags=["write"],
+    summary="Keep a lease for longer",
+    response_model=shapes.Extended,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def extend(body: shapes.Leased, study: AnyStudy) -> Response:
+    """Give an evaluation that is still running another lease time from now."""
+    return StrictJson({"deadline": study.desk.extend(body.pull, body.lease)})
+
+
+@router.post(
+    "/studies/{name}/budget",
+    tags=["write"],
+    summary="Raise the budget",
+    response_model=shapes.Status,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def raise_budget(body: shapes.Budget, study: AnyStudy) -> Response:
+    """Set a larger number of pulls; it can never fall."""
+    study.raise_budget(body.budget)
+    return StrictJson(asdict(study.status()))
+
+
+@router.get(
+    "/studies/{name}/recommend",
+    tags=["read"],
+    summary="Give the verdict so far",
+    response_model=shapes.Verdict,
+    responses=_READ,
+)
+def recommend(study: AnyStudy) -> Response:
+    """Return what `ringfence recommend --json` prints."""
+    return StrictJson(verdict_document(study.recommend()))
+
+
+@router.get(
+    "/studies/{name}/explain",
+    tags=["read"],
+    summary="Say why each arm was dropped or kept",
+    response_model=shapes.Explanation,
+    responses=_READ,
+)
+def explain(study: AnyStudy, arm: str | None = None) -> Response:
+    """Return what `ringfence explain --json` prints, of one arm or of all."""
+    if arm is not None and arm not in study.definition.arms:
+        raise MissingStudyError(f"arm {arm!r} is not in study {study.name!r}. Mend the name.")
+    return StrictJson(explanation(study.recommend(), arm))
+
+
+@router.get(
+    "/studies/{name}/what-if",
+    tags=["read"],
+    summary="Say what the answer would be with another threshold",
+    response_model=shapes.WhatIf,
+    responses=_READ,
+)
+def what_if(
+    study: AnyStudy,
+    threshold: Annotated[float, Query(allow_inf_nan=False)],
+    constraint: Annotated[int, Query(ge=0, description="Which one, counted from 0.")] = 0,
+) -> Response:
+    """Return the verdict under another threshold, exploratory: it was chosen after the data."""
+    found = study.what_if(constraint, threshold)
+    return StrictJson(
+        verdict_document(found)
+        | {
+            "constraint": study.definition.constraints[constraint],
+            "threshold": threshold,
+            "sentence": sentence(found),
+            "exploratory": True,
+        }
+    )
+
+
+@router.get(
+    "/studies/{name}/pulls",
+    tags=["read"],
+    summary="List raw pulls, the latest first",
+    response_model=shapes.RawPulls,
+    responses=_READ,
+)
+def list_pulls(
+    study: AnyStudy,
+    before: Annotated[int | None, Query(ge=1, description="Only pulls before this one.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 50,
+) -> Response:
+    """Return a page of pulls as they are kept."""
+    return StrictJson(raw_pulls(study, before, limit))
+
+
+@router.get(
+    "/studies/{name}/export",
+    tags=["read"],
+    summary="Download every observation",
+    response_class=Response,
+    responses=_READ | {200: {"content": dict.fromkeys(downloads.TABLES.values(), {})}},
+)
+def export(study: AnyStudy, format: Literal["csv", "parquet", "json"] = "csv") -> Response:  # noqa: A002 - a word of the interface
+    """Return pull, arm, seed and the metrics of every told pull."""
+    return downloads.observations(study, format)
+
+
+@router.get(
+    "/studies/{name}/record",
+    tags=["read"],
+    summary="Download the decision record",
+    response_class=Response,
+    responses=_READ | {200: {"content": {"text/html": {}}}},
+)
+def record(study: AnyStudy) -> Response:
+    """Return one HTML file with all that a reader needs to check the verdict."""
+    return downloads.record(study)
+
+
+@router.get(
+    "/studies/{name}/figures/{kind}",
+    tags=["read"],
+    summary="Draw a chart",
+    response_class=Response,
+    responses=_READ | {200: {"content": dict.fromkeys(downloads.PICTURES.values(), {})}},
+)
+def figure(
+    kind: Literal["map", "timeline", "allocation", "evidence"],
+    shelf: AnyShelf,
+    name: str,
+    format: Literal["json", "svg", "png", "pdf"] = "json",  # noqa: A002 - a word of the interface
+    theme: Literal["light", "dark", "print"] = "light",
+    threshold: Annotated[float | None, Query(allow_inf_nan=False)] = None,
+    constraint: Annotated[int, Query(ge=0)] = 0,
+) -> Response:
+    """Return a chart of the study, as Vega-Lite or as a picture; perhaps of what would be if."""
+    return downloads.figure(
+        shelf.look(name), kind, format, theme, constraint=constraint, threshold=threshold
+    )
+
+
+@router.get(
+    "/studies/{name}/events",
+    tags=["read"],
+    summary="Follow a study",
+    response_class=StreamingResponse,
+    responses=_READ | {200: {"content": {"text/event-stream": {}}}},
+)
+def events(study: AnyStudy, watch: AnyWatch) -> Response:
+    """Send an event `change` whenever something was told, failed, issued or decided."""
+    return StreamingResponse(watch.events(study.name), media_type="text/event-stream")
+
+
+def raw_pulls(study: Study, before: int | None, limit: int) -> dict[str, Any]:
+    """Return a page of pulls, the latest first, and where the next page begins."""
+    with study.desk.storage.reading(study.name) as ledger:
+        end = ledger.head.issued if before is None else min(before - 1, ledger.head.issued)
+        found = ledger.pulls_between(max(1, end - limit + 1), end) if end > 0 else []
+    rows = [_raw_pull(study, pull) for pull in reversed(found)]
+    more = bool(rows) and rows[-1]["pull"] > 1
+    return {"pulls": rows, "before": rows[-1]["pull"] if more else None}
+
+
+def _raw_pull(study: Study, pull: PullFact) -> dict[str, Any]:
+    metrics = None
+    if pull.values is not None:
+        metrics = dict(zip(study.desk.plan.metrics, pull.values, strict=True))
+    return {
+        "pull": pull.number,
+        "arm": study.definition.arm_names[pull.arm],
+        "round": pull.round,
+        "state": pull.state.value,
+        "lease": pull.lease,
+        "metrics": metrics,
+        "cost": pull.cost,
+        "error": pull.error,
+    }
+
+
+def _definition(study: Study) -> dict[str, Any]:
+    definition = study.definition
+    return definition.to_dict() | {
+        "arms": {name: dict(keys) for name, keys in definition.arms.items()},
+        "created_at": study.created_at,
+    }

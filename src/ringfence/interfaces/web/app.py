@@ -1,0 +1,118 @@
+"""Composes the web application: the guard before it, the routes, and what becomes of errors.
+
+May touch every room.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+
+from ringfence.core.errors import RingfenceError
+from ringfence.core.expressions import Functions
+from ringfence.interfaces.web import api, pages, shapes, workshop
+from ringfence.interfaces.web.assets import address, asset
+from ringfence.interfaces.web.door import Door
+from ringfence.interfaces.web.guard import Guard
+from ringfence.interfaces.web.jobs import Jobs
+from ringfence.interfaces.web.live import Watch
+from ringfence.interfaces.web.problems import problem, problem_of, shape_problem
+from ringfence.interfaces.web.shelf import Shelf
+
+_ABOUT = """Create studies, ask for pulls, tell what they gave, hear the verdict.
+
+The same rules and words as in Python: errors name key, value, rule and remedy, and change nothing."""
+
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+def make_app(
+    storage: str, door: Door, functions: Mapping[str, Functions] | None = None
+) -> FastAPI:
+    """Return the application over a storage; `functions` are users' own attributes, by study."""
+    shelf = Shelf(storage, functions)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.watch, app.state.jobs = Watch(shelf), Jobs()
+        yield
+        app.state.jobs.close()
+
+    from importlib.metadata import version
+
+    app = FastAPI(
+        title="ringfence",
+        version=version("ringfence"),
+        description=_ABOUT,
+        docs_url=None,  # its pages load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        middleware=[Middleware(Guard, door=door), Middleware(GZipMiddleware, minimum_size=1000)],
+    )
+    app.state.shelf, app.state.door = shelf, door
+    app.include_router(api.router)
+    app.include_router(pages.router)
+    app.include_router(workshop.router)
+    app.add_api_route("/static/{mark}/{name}", _static, include_in_schema=False)
+    app.add_exception_handler(RingfenceError, _ours)
+    app.add_exception_handler(RequestValidationError, _shape)
+    app.add_exception_handler(HTTPException, _plain)
+    _document(app)
+    return app
+
+
+def _document(app: FastAPI) -> None:
+    """Put the shape of errors into the OpenAPI document, in place of FastAPI's own."""
+    made = FastAPI.openapi(app)
+    schemas = made["components"]["schemas"]
+    schemas["Problem"] = shapes.Problem.model_json_schema()
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    app.openapi_schema = made
+
+
+def _static(mark: str, name: str, request: Request) -> Response:
+    """Send a file of ours, or the chart library: what an address holds never changes."""
+    found = asset(name)
+    if found is None or mark not in address(name):
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    headers = {"Cache-Control": _FOR_EVER, "ETag": found.etag, "Vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == found.etag:
+        return Response(status_code=304, headers=headers)
+    content = found.content
+    if found.compressed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        content = found.compressed
+        headers["Content-Encoding"] = "gzip"
+    return Response(content, media_type=found.media_type, headers=headers)
+
+
+def _ours(request: Request, error: Exception) -> Response:
+    answer = problem_of(error) if isinstance(error, RingfenceError) else problem(500, "failed")
+    return _for_people(request, answer, str(error))
+
+
+def _shape(request: Request, error: Exception) -> Response:
+    answer = shape_problem(error.errors() if isinstance(error, RequestValidationError) else [])
+    return _for_people(request, answer, "The address has a value that cannot be used.")
+
+
+def _plain(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        return problem(500, "failed")
+    detail = "There is nothing at this address." if error.status_code == HTTPStatus.NOT_FOUND else (
+        f"{request.method} cannot be used at this address."
+    )
+    return _for_people(request, problem(error.status_code, detail, error.headers), detail)
+
+
+def _for_people(request: Request, answer: Response, detail: str) -> Response:
+    """Return an error as a page where a page was asked for."""
+    if request.url.path.startswith(("/api/", "/static/", "/openapi.json")):
+        return answer
+    title = HTTPStatus(answer.status_code).phrase
+    return pages.page("problem.html", status=answer.status_code, title=title, detail=detail)

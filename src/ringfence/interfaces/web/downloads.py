@@ -1,0 +1,73 @@
+"""What can be taken away from a study: tables, the decision record, pictures.
+
+Everything is sent so that a browser runs nothing of it on our origin. May touch every room.
+"""
+
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Response
+
+from ringfence.interfaces.strict import strict_json
+from ringfence.interfaces.studies import Study
+from ringfence.interfaces.web.shelf import Look
+from ringfence.reports.tables import table_bytes
+
+TABLES = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/json",
+}
+PICTURES = {
+    "json": "application/json",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "pdf": "application/pdf",
+}
+_INERT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+
+def observations(study: Study, kind: str) -> Response:
+    """Return every observation as a table."""
+    columns = study.observations()
+    content = strict_json(columns).encode() if kind == "json" else table_bytes(kind, columns)
+    return _attachment(content, TABLES[kind], f"{study.name}.{kind}")
+
+
+def record(study: Study) -> Response:
+    """Return the decision record."""
+    return _attachment(study.record().encode(), "text/html", f"{study.name}.html")
+
+
+def figure(
+    look: Look, kind: str, form: str, theme: str, *, constraint: int, threshold: float | None
+) -> Response:
+    """Return a chart, or why there is none yet."""
+    verdict = look.verdict
+    if threshold is not None:
+        verdict = what_if(look.study.desk.plan, look.view, constraint, threshold)
+    if verdict is None:
+        raise MissingStudyError("there is nothing to draw yet: too few pulls were told. Wait.")
+    rounds = look.study.rounds(most=_MOST_ROUNDS)
+    chart = study_chart(kind, look.study.desk.plan, verdict, rounds)
+    return picture(chart, form, theme)
+
+
+def picture(chart: Any, form: str, theme: str) -> Response:
+    """Return a chart as Vega-Lite for the page, or as a picture."""
+    if form == "json":
+        return Response(strict_json(page_chart(chart, theme)), media_type=PICTURES[form])
+    headers = {"Content-Security-Policy": _INERT}
+    return Response(
+        chart_bytes(chart, form, theme), media_type=PICTURES[form], headers=headers
+    )
+
+
+def _attachment(content: bytes, kind: str, name: str) -> Response:
+    """Return a file to be kept, not shown; its name may hold any letters."""
+    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
+    headers: dict[str, Any] = {
+        "Content-Disposition": disposition,
+        "Content-Security-Policy": _INERT,
+    }
+    return Response(content, media_type=kind, headers=headers)

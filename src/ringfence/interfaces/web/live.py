@@ -1,0 +1,83 @@
+"""Watches studies for whoever follows them: one look at the head of each, however many follow.
+
+A head is one row; watching writes nothing and locks nothing. May touch the shelf.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from ringfence.core.errors import RingfenceError
+from ringfence.interfaces.strict import strict_json
+from ringfence.interfaces.web.shelf import Shelf
+
+_POLL_SECONDS = 0.4
+_KEEP_ALIVE_SECONDS = 10.0
+
+
+class _Followed:
+    """A study that someone follows: its pulse, and how many follow it."""
+
+    def __init__(self) -> None:
+        self.pulse: object = None
+        self.followers = 0
+        self.changed = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+
+
+class Watch:
+    """Tells followers of changes. Belongs to one event loop."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        """Watch the studies of a shelf."""
+        self._shelf = shelf
+        self._followed: dict[str, _Followed] = {}
+        self._closing = asyncio.Event()
+
+    def close(self) -> None:
+        """End all streams."""
+        self._closing.set()
+        for followed in self._followed.values():
+            followed.changed.set()
+
+    async def events(self, name: str) -> AsyncIterator[str]:
+        """Yield server-sent events until the reader leaves: where the study stands, now and on."""
+        followed = self._followed.setdefault(name, _Followed())
+        followed.followers += 1
+        try:
+            if followed.task is None:
+                followed.task = asyncio.create_task(self._poll(name, followed))
+            yield f"retry: 2000\n{await self._event(name)}"
+            while not self._closing.is_set():
+                try:
+                    await asyncio.wait_for(followed.changed.wait(), _KEEP_ALIVE_SECONDS)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                if not self._closing.is_set():
+                    yield await self._event(name)
+        finally:
+            followed.followers -= 1
+            if followed.followers == 0 and followed.task is not None:
+                followed.task.cancel()
+                self._followed.pop(name, None)
+
+    async def _poll(self, name: str, followed: _Followed) -> None:
+        """Look at a study's head again and again; wake the followers when it is another one."""
+        while True:
+            started = time.monotonic()
+            try:
+                pulse = await asyncio.to_thread(self._shelf.pulse, name)
+            except RingfenceError:  # away, or deleted: those who follow keep what they have
+                pulse = followed.pulse
+            if pulse != followed.pulse:
+                followed.pulse = pulse
+                woken, followed.changed = followed.changed, asyncio.Event()
+                woken.set()
+            took = time.monotonic() - started
+            await asyncio.sleep(max(_POLL_SECONDS, took))
+
+    async def _event(self, name: str) -> str:
+        document: dict[str, Any] = await asyncio.to_thread(self._shelf.brief, name)
+        return f"event: change\ndata: {strict_json(document)}\n\n"

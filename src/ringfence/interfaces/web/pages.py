@@ -1,0 +1,166 @@
+"""The pages for people: studies, one study, its pulls, what if. They only read.
+
+May touch every room.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import parse_qs, quote
+
+from fastapi import APIRouter, Query, Request, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from ringfence.interfaces.web import assets
+from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
+from ringfence.interfaces.web.guard import admission
+from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
+from ringfence.interfaces.web.shelf import Look
+from ringfence.reports import verdict as words
+from ringfence.reports.cards import cards_of
+from ringfence.reports.sheet import KIND_WORDS, limits_of, ordered_arms
+from ringfence.study.facts import Round
+from ringfence.study.verdict import ArmVerdict
+
+MOST_ARMS = 40
+_PAGE = 50
+FIGURES = {
+    "map": "Deceiver map",
+    "timeline": "Who left when",
+    "allocation": "Where the pulls went",
+    "evidence": "Evidence against each challenger",
+}
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["quoted"] = lambda text: quote(text, safe="")
+    made.filters["brief"] = lambda value: f"{value:.4g}"
+    made.filters["moment"] = _moment
+    made.globals["address"] = assets.address
+    made.globals["kind_words"] = KIND_WORDS
+    return made
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+_TEMPLATES = _environment()
+
+
+def page(template: str, status: int = 200, **content: Any) -> HTMLResponse:
+    """Return a page from its template; whatever it shows is text."""
+    return HTMLResponse(_TEMPLATES.get_template(template).render(**content), status_code=status)
+
+
+@router.get("/")
+def show_studies(shelf: AnyShelf) -> Response:
+    """Show all studies."""
+    listed = sorted(shelf.listing(), key=lambda one: -one["created_at"])
+    return page("studies.html", studies=listed, storage=shelf.storage.url)
+
+
+@router.get("/studies/{name}")
+def show_study(name: str, shelf: AnyShelf, *, show: str = "some") -> Response:
+    """Show one study: the verdict first."""
+    return page("study.html", **_study_content(shelf.look(name), every_arm=show == "all"))
+
+
+@router.get("/studies/{name}/what-if")
+def show_what_if(
+    study: AnyStudy,
+    shelf: AnyShelf,
+    threshold: Annotated[float, Query(allow_inf_nan=False)],
+    constraint: Annotated[int, Query(ge=0)] = 0,
+) -> Response:
+    """Show what the answer would be with another threshold."""
+    look = shelf.look(study.name)
+    found = study.what_if(constraint, threshold, view=look.view)
+    limit = limits_of(study.desk.plan.problem, found)[constraint]
+    fixed = limits_of(study.desk.plan.problem, look.verdict)[constraint]
+    return page(
+        "what_if.html", look=look, found=found, sentence=words.sentence(found), limit=limit,
+        fixed=fixed, threshold=threshold, fixed_sentence=words.sentence(look.verdict),
+    )  # fmt: skip
+
+
+@router.get("/studies/{name}/pulls")
+def show_pulls(
+    study: AnyStudy,
+    before: Annotated[int | None, Query(ge=1)] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = _PAGE,
+) -> Response:
+    """Show raw pulls, the latest first."""
+    found = raw_pulls(study, before, limit)
+    return page(
+        "pulls.html", name=study.name, metrics=study.desk.plan.metrics, before=before, **found
+    )
+
+
+@router.get("/token")
+def show_token_form() -> Response:
+    """Ask for the token."""
+    return page("token.html", wrong=False)
+
+
+@router.post("/token")
+async def take_token(request: Request) -> Response:
+    """Let a browser in that has the token."""
+    given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])
+    answer = admission(request.app.state.door, given[0], "/")
+    if answer.status_code < 400:  # noqa: PLR2004 - HTTP's own
+        return answer
+    return page("token.html", status=401, wrong=True)
+
+
+def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
+    plan, verdict = look.study.desk.plan, look.verdict
+    content = {
+        "name": look.study.name,
+        "definition": look.study.definition,
+        "created_at": look.study.created_at,
+        "status": look.status,
+        "verdict": verdict,
+        "figures": FIGURES,
+        "most_arms": MOST_ARMS,
+        "every_arm": every_arm,
+    }
+    if verdict is None:
+        return content
+    arms = ordered_arms(verdict)
+    shown = arms if every_arm else arms[:MOST_ARMS]
+    return content | {
+        "sentence": words.sentence(verdict),
+        "remarks": words.remarks(verdict),
+        "arms": shown,
+        "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
+        "left_out": len(arms) - len(shown),
+        "limits": limits_of(plan.problem, verdict),
+        "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
+        "reason": words.reason,
+        "shown": words.shown,
+    }
+
+
+def _decisive(look: Look, shown: Sequence[ArmVerdict]) -> list[Round]:
+    """Return the rounds at whose beginning the shown arms left."""
+    names = {arm.name for arm in shown}
+    arm_names = look.study.definition.arm_names
+    numbers = {
+        departure.round
+        for departure in look.view.departures
+        if arm_names[departure.rejection.arm] in names
+    }
+    with look.study.desk.storage.reading(look.study.name) as ledger:
+        return [ledger.round(number) for number in sorted(numbers)]

@@ -1,0 +1,78 @@
+"""Errors as HTTP answers: the message of Python's own error, with the status that fits it.
+
+May touch core's errors.
+"""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from ringfence.core.errors import (
+    InputError,
+    LeaseError,
+    MissingExtraError,
+    MissingStudyError,
+    NameTakenError,
+    RingfenceError,
+    StorageAwayError,
+    ToldOtherwiseError,
+)
+from ringfence.interfaces.strict import strict_json
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 5
+_STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
+    MissingStudyError: 404,
+    NameTakenError: 409,
+    LeaseError: 409,
+    ToldOtherwiseError: 409,
+    InputError: 422,
+    StorageAwayError: 503,
+    MissingExtraError: 501,
+    RingfenceError: 500,
+}
+_LONGEST_SHOWN = 60
+
+
+class StrictJson(Response):
+    """An answer in strict JSON."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Write the document."""
+        return strict_json(content).encode()
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer that says what is wrong."""
+    document = {"status": status, "title": HTTPStatus(status).phrase, "detail": detail}
+    return Response(
+        strict_json(document), status_code=status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def problem_of(error: RingfenceError) -> Response:
+    """Return the answer for an error of ours."""
+    status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    return problem(status, str(error), headers)
+
+
+def shape_problem(errors: Sequence[Any]) -> Response:
+    """Return the answer for a body or a query of the wrong shape: the first complaint."""
+    first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
+    if first["type"] == "json_invalid":
+        return problem(400, f"the body is not JSON: {first['ctx']['error']}. Mend it.")
+    place = [part for part in first["loc"] if part not in ("body", "query", "path")]
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
+    if not key:
+        return problem(422, f"the body {first['msg'].lower()}. Send a JSON object.")
+    if first["type"] == "extra_forbidden":
+        return problem(422, f"unknown key {key!r}. Leave it out, or mend its name.")
+    if first["type"] == "missing":
+        return problem(422, f"{key} is missing. Add it.")
+    shown = repr(first.get("input"))[:_LONGEST_SHOWN]
+    return problem(422, f"{key} = {shown} is not right: {first['msg']}. Mend it.")

@@ -1,0 +1,284 @@
+"""The shapes of bodies and answers, for checking them and for the OpenAPI document.
+
+What a value must be beyond its shape is decided where Python decides it, with the same words.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_PULLS = 10_000
+MOST_ARMS = 10_000
+_BODY = ConfigDict(extra="forbid", strict=True)
+_LONGEST_TEXT = 2000
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
+Numbered = Annotated[int, Field(ge=1, description="A pull's number, as ask gave it.")]
+Lease = Annotated[int, Field(ge=1, description="The pull's lease, as ask gave it.")]
+Metrics = Annotated[dict[str, Number], Field(description="A number for each of the metrics.")]
+
+
+class NewStudy(BaseModel):
+    """What is fixed before the first pull."""
+
+    model_config = _BODY
+    name: str
+    objective: Annotated[Text, Field(examples=["maximize mean(score)"])]
+    constraints: Annotated[
+        list[Text], Field(max_length=100, examples=[["p95(latency_ms) <= 200"]])
+    ]
+    arms: Annotated[
+        Annotated[list[str], Field(max_length=MOST_ARMS)]
+        | Annotated[dict[str, dict[str, Any]], Field(max_length=MOST_ARMS)],
+        Field(examples=[["v1", "v2", "v3"]]),
+    ]
+    budget: Annotated[int, Field(examples=[600])]
+    policy: str = "top-two"
+    seed: int | None = None
+    batch: int = 1
+    metrics: Annotated[list[str], Field(max_length=100)] | None = None
+    lease_seconds: Number = 600.0
+    retries: int = 0
+    max_failures: int = 3
+    load_if_exists: bool = False
+
+
+class Definition(BaseModel):
+    """What was fixed before the first pull, as it is kept."""
+
+    name: str
+    objective: str
+    constraints: list[str]
+    arms: dict[str, dict[str, Any]]
+    budget: int
+    policy: str
+    seed: int
+    batch: int
+    metrics: list[str]
+    functions: dict[str, str]
+    lease_seconds: float
+    retries: int
+    max_failures: int
+    created_at: Annotated[float, Field(description="Seconds since the epoch.")]
+
+
+class Listed(BaseModel):
+    """Where one of many studies stands."""
+
+    name: str
+    done: Annotated[int, Field(description="Pulls that were told, failed or cancelled.")]
+    in_flight: Annotated[int, Field(description="Pulls that are leased.")]
+    budget: int
+    finished: bool
+    created_at: float
+
+
+class Listing(BaseModel):
+    """All studies of the storage."""
+
+    studies: list[Listed]
+
+
+class Status(BaseModel):
+    """Where a study stands."""
+
+    study: str
+    told: int
+    issued: int
+    failed: int
+    budget: int
+    phase: int
+    alive: list[str]
+    arm: str | None
+    feasible: bool | None
+    finished: bool
+
+
+class Ask(BaseModel):
+    """How many pulls are wanted."""
+
+    model_config = _BODY
+    n: Annotated[int, Field(ge=1, le=MOST_PULLS)] = 1
+
+
+class Pull(BaseModel):
+    """A leased pull: evaluate the arm with the seed, then tell the metrics before the deadline."""
+
+    pull: int
+    lease: int
+    arm: str
+    seed: int
+    deadline: float
+    keys: dict[str, Any]
+
+
+class Asked(BaseModel):
+    """Leased pulls; none while others must be told first, or when the study is finished."""
+
+    pulls: list[Pull]
+    finished: bool
+
+
+class Leased(BaseModel):
+    """A pull under a lease."""
+
+    model_config = _BODY
+    pull: Numbered
+    lease: Lease
+
+
+class Told(Leased):
+    """What a pull gave."""
+
+    metrics: Metrics
+
+
+class ToldWithCost(Told):
+    """What a pull gave, and what it cost."""
+
+    cost: Number | None = None
+
+
+class ToldMany(BaseModel):
+    """What many pulls gave: all are told, or none."""
+
+    model_config = _BODY
+    pulls: Annotated[list[Told], Field(max_length=MOST_PULLS)]
+
+
+class Failed(Leased):
+    """A pull that could not be evaluated."""
+
+    error: str = ""
+    charge: bool = True
+    retry: bool = True
+
+
+class Became(BaseModel):
+    """What became of a pull."""
+
+    status: Literal["told", "already-told", "failed", "retry"]
+
+
+class BecameMany(BaseModel):
+    """What became of many pulls, in their order."""
+
+    statuses: list[Literal["told", "already-told"]]
+
+
+class Extended(BaseModel):
+    """How long the lease holds now, in seconds since the epoch."""
+
+    deadline: float
+
+
+class Budget(BaseModel):
+    """The new number of pulls in all."""
+
+    model_config = _BODY
+    budget: int
+
+
+class Estimate(BaseModel):
+    """An attribute with its 95% interval."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Arm(BaseModel):
+    """What is known of one arm."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+    pulls: int
+    estimates: dict[str, Estimate]
+    margin: float | None
+    kind: str | None
+    status: str
+    blocked_by: list[str]
+    phase: int | None
+    rival: str | None
+    gap: float | None
+
+
+class Flip(BaseModel):
+    """A threshold at which the answer would be another one; None: no arm would be feasible."""
+
+    constraint: str
+    threshold: float | None
+    answer: str | None
+
+
+class Verdict(BaseModel):
+    """The answer of a study, so far or at its end."""
+
+    study: str
+    arm: str
+    feasible: bool
+    verdict: Literal["feasible", "infeasible", "too-close-to-call"]
+    confidence: float
+    chance_feasible: float
+    pulls_used: int
+    budget: int
+    finished: bool
+    arms: list[Arm]
+    flips: list[Flip]
+    exact: list[str]
+    brought: int
+
+
+class WhatIf(Verdict):
+    """The answer with another threshold: exploratory, since it is chosen after the data."""
+
+    constraint: str
+    threshold: float
+    sentence: str
+    exploratory: Literal[True]
+
+
+class Reason(BaseModel):
+    """Why an arm was dropped or kept."""
+
+    name: str
+    reason: str
+    phase: int | None
+    rival: str | None
+    gap: float | None
+
+
+class Explanation(BaseModel):
+    """Why each arm was dropped or kept."""
+
+    study: str
+    arms: list[Reason]
+
+
+class RawPull(BaseModel):
+    """A pull as it is kept."""
+
+    pull: int
+    arm: str
+    round: int
+    state: Literal["issued", "told", "failed", "cancelled"]
+    lease: int
+    metrics: dict[str, float] | None
+    cost: float | None
+    error: str | None
+
+
+class RawPulls(BaseModel):
+    """Pulls, the latest first; `before` asks for the next page, null if there is none."""
+
+    pulls: list[RawPull]
+    before: int | None
+
+
+class Problem(BaseModel):
+    """What is wrong: `detail` has key, value, rule and remedy. Nothing was changed."""
+
+    status: int
+    title: str
+    detail: str

@@ -1,0 +1,120 @@
+"""Open studies of one storage, shared by all requests: read once, looked at again when they change.
+
+Looking only reads. May touch every room.
+"""
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from ringfence.core.errors import InputError, MissingStudyError
+from ringfence.core.expressions import Functions
+from ringfence.interfaces.checking import study_name
+from ringfence.interfaces.studies import Status, Study, open_storage
+from ringfence.study.verdict import Verdict
+
+_PATIENCE = 4.0  # a look is good for that many times as long as it took
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A study as it was seen at one moment; without a verdict while nothing can be judged."""
+
+    study: Study
+    pulse: object
+    status: Status
+    verdict: Verdict | None
+
+
+@dataclass(eq=False)
+class _Place:
+    study: Study
+    created_at: float
+    lock: Lock = field(default_factory=Lock)
+    look: Look | None = None
+    good_until: float = 0.0
+
+
+class Shelf:
+    """The studies of a storage by name."""
+
+    def __init__(self, storage: str, functions: Mapping[str, Functions] | None = None) -> None:
+        """Open a storage; `functions` are attributes of users' own, by study."""
+        self.storage = open_storage(storage)
+        self._functions = functions or {}
+        self._places: dict[str, _Place] = {}
+        self._lock = Lock()
+
+    def names(self) -> list[str]:
+        """Return the names of all studies."""
+        return list(self.storage.names())
+
+    def study(self, name: str) -> Study:
+        """Return a study that exists; it is loaded once."""
+        return self._place(name).study
+
+    def brief(self, name: str) -> dict[str, Any]:
+        """Return where a study stands by its head alone: one row, whatever its size."""
+        with self.storage.reading(possible(name)) as ledger:
+            head, created_at = ledger.head, ledger.created_at
+        return {
+            "name": name,
+            "done": head.issued - head.unresolved,
+            "in_flight": head.unresolved,
+            "budget": head.budget,
+            "finished": head.finished,
+            "created_at": created_at,
+        }
+
+    def listing(self) -> list[dict[str, Any]]:
+        """Return where every study stands, those that can still be read."""
+        found = []
+        for name in self.names():
+            with suppress(MissingStudyError):  # deleted a moment ago
+                found.append(self.brief(name))
+        return found
+
+    def pulse(self, name: str) -> object:
+        """Return what changes whenever the study does, cheaply."""
+        with self.storage.reading(possible(name)) as ledger:
+            return (ledger.created_at, ledger.head)
+
+    def look(self, name: str, *, fresh: bool = False) -> Look:
+        """Return the study as it is; if not `fresh`, perhaps as it was a moment ago.
+
+        One thread looks, the others wait for it. The longer a look takes, the rarer it is.
+        """
+        place = self._place(name)
+        with place.lock:
+            if place.look is not None and not fresh and time.monotonic() < place.good_until:
+                return place.look
+            pulse = self.pulse(name)
+            if place.look is None or place.look.pulse != pulse:
+                started = time.monotonic()
+                place.look = Look(place.study, pulse, *place.study.stands())
+                ended = time.monotonic()
+                place.good_until = ended + _PATIENCE * (ended - started)
+            return place.look
+
+    def _place(self, name: str) -> _Place:
+        with self.storage.reading(possible(name)) as ledger:
+            created_at = ledger.created_at
+        with self._lock:
+            place = self._places.get(name)
+            if place is None or place.created_at != created_at:  # a name may be used again
+                study = Study.load(
+                    name, storage=self.storage, functions=self._functions.get(name)
+                )
+                place = self._places[name] = _Place(study, created_at)
+            return place
+
+
+def possible(name: str) -> str:
+    """Return a name that a study can have: no other one is looked up."""
+    try:
+        return study_name(name)
+    except InputError as error:
+        raise MissingStudyError(f"there is no such study: {error}") from None

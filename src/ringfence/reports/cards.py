@@ -1,0 +1,165 @@
+"""Why each arm was dropped or kept, from what was seen when it was decided. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.gaps import apparent_best, gap, margin, separation
+from ringfence.reports.verdict import broken, reason
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import Rejection, Round
+from ringfence.study.verdict import ArmVerdict, Verdict
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Term:
+    """One thing that was compared, and its value for each arm of the card, in words."""
+
+    what: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """The story of one arm; `columns` are the arms whose values the terms give."""
+
+    place: int
+    arm: str
+    left: bool
+    headline: str
+    lines: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+
+
+def cards_of(
+    plan: Plan, verdict: Verdict, decisive: Sequence[Round], shown: Sequence[str]
+) -> list[Card]:
+    """Return the cards of some arms; `decisive` are the rounds at whose beginning they left."""
+    told = {}
+    for one in decisive:
+        alive = np.array(one.alive)
+        for left in one.left:
+            alive[left.arm] = True
+        for left in one.left:
+            told[left.arm] = _dropped(plan, one, left, alive.copy())
+            alive[left.arm] = False
+    best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
+    places = {arm.name: place for place, arm in enumerate(verdict.arms)}
+    return [
+        told.get(places[name]) or _kept(places[name], verdict.arms[places[name]], best, verdict)
+        for name in shown
+    ]
+
+
+def _dropped(plan: Plan, at: Round, left: Rejection, alive: Floats) -> Card:
+    name = plan.definition.arm_names[left.arm]
+    if left.is_withdrawal or left.gap is None:
+        lines = (f"It was {left.reason}, before round {at.number}.",)
+        return Card(left.arm, name, left=True, headline="withdrawn", lines=lines)
+    estimates, scales = np.array(at.seen["estimates"]), np.array(at.seen["scales"])
+    problem = plan.problem.judged
+    best = apparent_best(estimates, alive, scales, problem.thresholds, plan.priority)
+    others = [
+        (gap(estimates, best, int(arm), scales, problem.thresholds), int(arm))
+        for arm in np.flatnonzero(alive)
+        if arm not in (best, left.arm)
+    ]
+    lines = [
+        f"It left at the end of phase {at.number}, after {at.seen['counts'][left.arm]:,} pulls of "
+        f"it: {left.reason}."
+    ]
+    if left.rival is not None:
+        lines.append(_compared(plan, estimates, scales, best, left))
+    lines += _runner_up(plan, others, left)
+    shown = [left.arm] + ([best] if best != left.arm else [])
+    return Card(
+        left.arm,
+        name,
+        left=True,
+        headline="dropped",
+        lines=tuple(lines),
+        columns=tuple(plan.definition.arm_names[arm] for arm in shown),
+        terms=tuple(_terms(plan, estimates, scales, shown)),
+    )
+
+
+def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Rejection) -> str:
+    """Return which of the gap's terms decided."""
+    thresholds = plan.problem.judged.thresholds
+    rival = plan.definition.arm_names[best]
+    own = abs(margin(estimates, best, scales, thresholds))
+    behind = separation(estimates, best, left.arm, scales, thresholds)
+    text = (
+        f"{rival} looked best. The gap to it was {left.gap:.3g}, in units of noise: the smaller of how "
+        f"far this arm trailed ({behind:.3g}) and how far {rival} was from its limits ({own:.3g})."
+    )
+    if own < behind:
+        text += " The second decided, so arms further behind count the same."
+    return text
+
+
+def _runner_up(plan: Plan, others: list[tuple[float, int]], left: Rejection) -> list[str]:
+    """Return how near another arm was to leaving in its place."""
+    if not others or left.gap is None:
+        return []
+    tied = [arm for distance, arm in others if abs(distance - left.gap) <= _SAME * abs(left.gap)]
+    names = plan.definition.arm_names
+    if tied:
+        listed = ", ".join(names[arm] for arm in tied[:5])
+        return [
+            f"The same gap had {listed}{' and others' if len(tied) > 5 else ''}: among equals the one "  # noqa: PLR2004
+            "that looks most infeasible goes first, then the one with the worst objective."
+        ]
+    furthest, arm = max(others)
+    return [f"Next in line was {names[arm]}, with a gap of {furthest:.3g}."]
+
+
+def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -> list[Term]:
+    problem = plan.problem.judged
+    signs = problem.signs
+    rows = []
+    for c, attribute in enumerate(problem.attributes):
+        label = f"{attribute}" if c == 0 else str(problem.constraints[c - 1])
+        values = tuple(f"{signs[c] * estimates[arm, c] + 0.0:.4g}" for arm in arms)
+        rows.append(Term(label, values))
+    margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]
+    rows.append(Term("margin, in units of noise", tuple(f"{value:.3g}" for value in margins)))
+    return rows
+
+
+def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Card:
+    """Return the card of an arm that did not leave."""
+    if arm.kind is None:
+        lines = [f"Too few of its {arm.pulls} pulls were told to judge it: {reason(arm)}."]
+        return Card(place, arm.name, left=False, headline="not judged", lines=tuple(lines))
+    names = list(arm.estimates)
+    terms = tuple(
+        Term(name, (f"{arm.estimates[name].value:.4g}", f"{best.estimates[name].value:.4g}"))
+        for name in names
+    )
+    if arm.name == verdict.arm:
+        headline, text = "the answer", _why_best(arm, verdict)
+        return Card(place, arm.name, left=False, headline=headline, lines=(text,))
+    text = {
+        "feasible-suboptimal": f"It keeps every limit, but {best.name} has the better {names[0]}.",
+        "deceiver": f"Its {names[0]} is better than that of {best.name}, but it breaks {broken(arm)}.",
+        "infeasible-suboptimal": f"It breaks {broken(arm)}, and its {names[0]} is no better either.",
+        "infeasible": f"It breaks {broken(arm)}, by more than {best.name} does.",
+    }[arm.kind]
+    lines = (text, f"It has {arm.pulls:,} pulls and is {arm.status}.")
+    return Card(
+        place, arm.name, left=False, headline="not the answer", lines=lines,
+        columns=(arm.name, best.name), terms=terms,
+    )  # fmt: skip
+
+
+def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:
+    sure = f"{100 * verdict.confidence:.1f}% of what the truth may be"
+    if verdict.feasible:
+        return f"Among the arms that look feasible it has the best {next(iter(arm.estimates))}: so in {sure}."
+    return f"No arm looks feasible; it breaks {broken(arm)}, the least of all: so in {sure}."

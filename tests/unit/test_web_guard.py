@@ -1,0 +1,194 @@
+"""The guard before the web application: who is let in, and what every answer carries."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.web.door import COOKIE, Door, is_loopback
+from ringfence.interfaces.web.guard import MOST_BYTES, POLICY, Guard
+
+TOKEN = "a-token-of-our-own"
+
+
+class Echo:
+    """Counts what came through, and answers with the size of the body."""
+
+    def __init__(self) -> None:
+        self.came = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.came += 1
+        size = 0
+        while scope["method"] == "POST":
+            message = await receive()
+            size += len(message.get("body", b""))
+            if not message.get("more_body"):
+                break
+        await PlainTextResponse(str(size))(scope, receive, send)
+
+
+def ask(
+    door: Door,
+    method: str = "GET",
+    path: str = "/",
+    headers: dict[str, str] | None = None,
+    content: Any = None,
+) -> tuple[httpx.Response, int]:
+    echo = Echo()
+    app: ASGIApp = Guard(echo, door)
+
+    async def call() -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as one:
+            return await one.request(method, path, headers=headers, content=content)
+
+    return asyncio.run(call()), echo.came
+
+
+LOCAL = Door.of(token=TOKEN)
+PUBLIC = Door.of("0.0.0.0", token=TOKEN, names=("box.example",))
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+JSON = {"Content-Type": "application/json"}
+
+
+def test_a_write_needs_the_token_even_on_loopback() -> None:
+    for headers in ({}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": f"Basic {TOKEN}"}):
+        answer, came = ask(LOCAL, "POST", "/api/studies", {**headers, **JSON}, b"{}")
+        assert (answer.status_code, came) == (401, 0)
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        assert TOKEN not in answer.text
+    answer, came = ask(LOCAL, "POST", "/api/studies", {**BEARER, **JSON}, b"{}")
+    assert (answer.status_code, came) == (200, 1)
+
+
+def test_a_read_only_door_lets_no_write_in() -> None:
+    door = Door.of(token=TOKEN, read_only=True)
+    answer, came = ask(door, "POST", "/api/studies", {**BEARER, **JSON}, b"{}")
+    assert (answer.status_code, came) == (403, 0)
+    assert ask(door)[1] == 1
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", "127.0.0.1:80:80",
+        "user@127.0.0.1", "127.0.0.1:8765@evil.example", "127.0.0.2", "[::2]", "localhost:http",
+    ],
+)  # fmt: skip
+def test_a_name_of_another_site_is_refused(host: str) -> None:
+    answer, came = ask(LOCAL, headers={"Host": host})
+    assert (answer.status_code, came) == (400, 0)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8765", "LOCALHOST:1", "localhost", "[::1]:9", "[::1]"])
+def test_its_own_names_are_let_in(host: str) -> None:
+    assert ask(LOCAL, headers={"Host": host})[1] == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:9999"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+    ],
+)
+def test_no_page_of_another_origin_can_write(headers: dict[str, str]) -> None:
+    for path in ("/api/studies", "/plan"):
+        answer, came = ask(LOCAL, "POST", path, {**BEARER, **JSON, **headers}, b"{}")
+        assert (answer.status_code, came) == (403, 0)
+
+
+def test_a_link_from_elsewhere_opens_and_an_embedded_read_does_not() -> None:
+    visit = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert ask(LOCAL, headers=visit)[1] == 1
+    embedded = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert ask(LOCAL, path="/api/studies", headers=embedded)[0].status_code == 403
+    own = {"Origin": "http://127.0.0.1:8765", "Sec-Fetch-Site": "same-origin"}
+    assert ask(LOCAL, "POST", "/plan", own, b"")[1] == 1
+
+
+def _in_pieces(size: int) -> Callable[[], Any]:
+    async def pieces() -> Any:
+        for _ in range(0, size, 2**16):
+            yield b"x" * 2**16
+
+    return pieces
+
+
+def test_a_body_may_have_so_many_bytes_and_no_more() -> None:
+    headers = {**BEARER, **JSON}
+    answer, _ = ask(LOCAL, "POST", "/api/studies", headers, b"x" * MOST_BYTES)
+    assert answer.text == str(MOST_BYTES)
+    for content in (b"x" * (MOST_BYTES + 1), _in_pieces(MOST_BYTES + 1)()):
+        answer, came = ask(LOCAL, "POST", "/api/studies", headers, content)
+        assert (answer.status_code, came) == (413, 0)
+
+
+def test_only_json_is_written() -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        headers = {**BEARER, "Content-Type": kind}
+        assert ask(LOCAL, "POST", "/api/studies", headers, b"{}")[0].status_code == 415
+    headers = {**BEARER, "Content-Type": "application/JSON; charset=utf-8"}
+    assert ask(LOCAL, "POST", "/api/studies", headers, b"{}")[1] == 1
+
+
+def test_beyond_loopback_pages_need_the_token_too() -> None:
+    host = {"Host": "box.example"}
+    answer, came = ask(PUBLIC, headers=host)
+    assert (answer.status_code, answer.headers["Location"], came) == (303, "/token", 0)
+    assert ask(PUBLIC, path="/api/studies", headers=host)[0].status_code == 401
+    assert ask(PUBLIC, path="/openapi.json", headers=host)[0].status_code == 401
+    assert ask(PUBLIC, headers={**host, **BEARER})[1] == 1
+    for path in ("/token", "/static/x/ringfence.css"):
+        assert ask(PUBLIC, path=path, headers=host)[1] == 1
+
+
+def test_a_browser_is_let_in_once_it_has_shown_the_token() -> None:
+    answer, came = ask(PUBLIC, path=f"/studies/x?token={TOKEN}")
+    assert (answer.status_code, answer.headers["Location"], came) == (303, "/studies/x", 0)
+    cookie = answer.headers["Set-Cookie"]
+    assert TOKEN not in cookie and "HttpOnly" in cookie and "SameSite=strict" in cookie
+    held = {"Cookie": cookie.partition(";")[0]}
+    assert ask(PUBLIC, headers=held)[1] == 1
+    assert ask(PUBLIC, "POST", "/api/studies", {**held, **JSON}, b"{}")[0].status_code == 401
+    for other in (f"{COOKIE}={TOKEN}", f"{COOKIE}=", "=;;=="):
+        answer, came = ask(PUBLIC, headers={"Cookie": other})
+        assert (answer.status_code, came) == (303, 0)
+
+
+def test_a_wrong_token_opens_nothing_and_leads_nowhere_else() -> None:
+    answer, came = ask(PUBLIC, path="/?token=wrong")
+    assert (answer.status_code, came, answer.headers.get("Set-Cookie")) == (401, 0, None)
+    answer, _ = ask(PUBLIC, path=f"//evil.example/?token={TOKEN}")
+    assert not answer.headers.get("Location", "").startswith("//")
+
+
+def test_every_answer_carries_the_policy() -> None:
+    for headers in ({}, {"Host": "evil.example"}):
+        answer, _ = ask(LOCAL, headers=headers)
+        assert answer.headers["Content-Security-Policy"] == POLICY
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert "unsafe" not in POLICY
+
+
+def test_an_address_beyond_loopback_needs_a_token_of_ones_own() -> None:
+    for host in ("0.0.0.0", "192.0.2.1", "::", "box.example"):
+        with pytest.raises(InputError, match="RINGFENCE_TOKEN"):
+            Door.of(host)
+        assert not is_loopback(host)
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+    with pytest.raises(InputError, match="16"):
+        Door.of(token="short")
+    with pytest.raises(InputError, match="ASCII"):
+        Door.of(token="sixteen letters é")
+    assert Door.of().token != Door.of().token
