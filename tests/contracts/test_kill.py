@@ -154,7 +154,7 @@ def test_workers_that_are_killed_change_nothing(
     assert [(p.number, p.arm, p.ordinal, p.round, p.values) for p in stored.values()] == [
         (p.number, p.arm, p.ordinal, p.round, p.values) for p in theirs
     ]
-    assert study.view().rounds == wanted.view().rounds
+    assert study.rounds() == wanted.rounds()
     assert study.recommend() == verdict
     assert max(pull.lease for pull in stored.values()) > 1, "some pulls were held by the dead"
 

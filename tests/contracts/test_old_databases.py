@@ -25,6 +25,9 @@ def restore(url: str, kept: Path) -> None:
             command.upgrade(sql.migrations_on(connection), kept.stem)
             for name, content in rows.items():
                 table = sa.Table(name, sa.MetaData(), autoload_with=connection)
+                binary = [one.name for one in table.c if isinstance(one.type, sa.LargeBinary)]
+                for row in content:
+                    row.update({key: bytes.fromhex(row[key]) for key in binary})
                 connection.execute(sa.insert(table), content)
     engine.dispose()
 

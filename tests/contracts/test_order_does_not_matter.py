@@ -95,8 +95,8 @@ def outcome_of(definition: Definition, storage: Storage) -> Outcome:
     with storage.reading("s") as ledger:
         assert ledger.head.finished
         problems = audit(plan, ledger).problems
-    view = Desk(plan, storage, Clock()).look()
-    return Outcome(view.rounds, verdict_of(plan, view), problems)
+    desk = Desk(plan, storage, Clock())
+    return Outcome(tuple(desk.rounds()), verdict_of(plan, desk.look()), problems)
 
 
 def settle(desk: Desk, world: World, pull: PullFact) -> None:

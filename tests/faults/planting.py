@@ -55,12 +55,15 @@ STUDY_ROOMS = (
     "study.ports",
     "study.book",
     "study.deciding",
+    "study.packing",
     "study.reading",
+    "study.looking",
     "study.desk",
     "study.verdict",
     "study.audit",
     "storage.memory",
     "execution.working",
+    "interfaces.storages",
     "interfaces.studies",
 )
 STUDY_TESTS = (

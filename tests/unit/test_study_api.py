@@ -69,7 +69,7 @@ def state_of(study: Study) -> tuple[Any, ...]:
         pulls, past = tuple(ledger.pulls_between(1, 10_000)), tuple(ledger.past())
     audit = study.doctor()
     assert audit.is_sound, audit.problems
-    return audit, study.observations(), view.head, view.rounds, pulls, past
+    return audit, study.observations(), view.head, tuple(study.rounds()), pulls, past
 
 
 class Scene(NamedTuple):
@@ -745,13 +745,12 @@ def test_what_is_brought_along_is_labelled_uncharged_and_seen_from_the_next_roun
     study.tell(first[0], evaluate(first[0].arm, first[0].seed))
     second = study.ask(1000)
     study.bring(rows, arm="arm", label="too late for this round")
-    view = study.view()
     each = len(first) // 3
-    assert view.rounds[1].seen["counts"] == [each + 2, each + 1, each + 1]
-    assert view.rounds[1].seen["spent"] == len(first)
+    assert study.rounds()[1].seen["counts"] == [each + 2, each + 1, each + 1]
+    assert study.rounds()[1].seen["spent"] == len(first)
     study.tell_many(second, [evaluate(pull.arm, pull.seed) for pull in second])
     finish(study)
-    counts = study.view().rounds[2].seen["counts"]
+    counts = study.rounds()[2].seen["counts"]
     assert sum(counts) == len(first) + len(second) + 7
     verdict = study.recommend()
     assert verdict.brought == 7

@@ -41,6 +41,14 @@ class NameTakenError(InputError):
     """A study of that name exists already."""
 
 
+class MissingStudyError(InputError):
+    """No study of that name is there."""
+
+
+class ToldOtherwiseError(InputError):
+    """A pull was told other values before; the first ones stay."""
+
+
 class LeaseError(InputError):
     """A pull was issued again since: what an old lease has to say of it comes too late."""
 

@@ -367,7 +367,7 @@ def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
     """Return the instance that a study's estimates describe, of arms with pulls enough."""
     plan, view = study.desk.plan, study.view()
     names = plan.definition.arm_names
-    withdrawn = {one.arm for r in view.rounds for one in r.left if one.is_withdrawal}
+    withdrawn = {one.rejection.arm for one in view.departures if one.rejection.is_withdrawal}
     kept = [arm for arm in range(len(names)) if arm not in withdrawn]
     unseen = [names[arm] for arm in kept if not view.book.is_seen[arm]]
     if unseen or not kept:

@@ -9,8 +9,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ringfence.core.errors import InputError, NameTakenError, nearest
 from ringfence.core.expressions import Functions
@@ -27,11 +28,11 @@ from ringfence.interfaces.checking import (
     study_name,
     whole_budget,
 )
-from ringfence.storage.memory import MemoryStorage
+from ringfence.interfaces.storages import open_storage
 from ringfence.study.audit import Audit, audit
-from ringfence.study.deciding import Plan
+from ringfence.study.deciding import Plan, answer_of
 from ringfence.study.desk import Desk, Report
-from ringfence.study.facts import Definition, Head, PullFact, State
+from ringfence.study.facts import Definition, Head, PullFact, Round
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
@@ -271,9 +272,12 @@ class Study:
 
     def status(self) -> Status:
         """Return where the study stands."""
-        view = self.desk.look()
-        verdict = verdict_of(self.desk.plan, view) if in_the_running(view).any() else None
-        alive = view.rounds[-1].alive if view.rounds else [True] * len(self.definition.arms)
+        view, names = self.desk.look(samples=False), self.definition.arm_names
+        running = in_the_running(view)
+        best, flag = None, None
+        if running.any():
+            best, flag = answer_of(self.desk.plan, running, view.book)
+        alive = view.last.alive if view.last is not None else [True] * len(names)
         return Status(
             study=self.name,
             told=view.told,
@@ -281,11 +285,9 @@ class Study:
             failed=view.failed,
             budget=view.head.budget,
             phase=view.head.round,
-            alive=tuple(
-                name for name, one in zip(self.definition.arm_names, alive, strict=True) if one
-            ),
-            arm=None if verdict is None else verdict.arm,
-            feasible=None if verdict is None else verdict.feasible,
+            alive=tuple(name for name, one in zip(names, alive, strict=True) if one),
+            arm=None if best is None else names[best],
+            feasible=flag,
             finished=view.head.finished,
         )
 
@@ -322,20 +324,17 @@ class Study:
     def observations(self) -> dict[str, list[Any]]:
         """Return every told pull by column: pull, arm, seed, then the metrics."""
         with self.desk.storage.reading(self.name) as ledger:
-            told = [
-                pull
-                for pull in ledger.pulls_between(1, ledger.head.issued)
-                if pull.state == State.TOLD and pull.values is not None
-            ]
-        definition = self.definition
+            found = ledger.harvest(1, ledger.head.issued)
+        told, names, seed = found.is_told, self.definition.arm_names, self.definition.seed
+        arms, ordinals = found.arms[told].tolist(), found.ordinals[told].tolist()
         columns: dict[str, list[Any]] = {
-            "pull": [pull.number for pull in told],
-            "arm": [definition.arm_names[pull.arm] for pull in told],
-            "seed": [pull_seed(definition.seed, pull.arm, pull.ordinal) for pull in told],
+            "pull": (np.flatnonzero(told) + 1).tolist(),
+            "arm": [names[arm] for arm in arms],
+            "seed": [pull_seed(seed, arm, k) for arm, k in zip(arms, ordinals, strict=True)],
         }
-        for place, metric in enumerate(self.desk.plan.metrics):
-            columns[metric] = [pull.values[place] for pull in told if pull.values is not None]
-        return columns
+        return columns | dict(
+            zip(self.desk.plan.metrics, found.values[told].T.tolist(), strict=True)
+        )
 
     def doctor(self) -> Audit:
         """Audit the study from its stored facts."""
@@ -345,6 +344,14 @@ class Study:
     def view(self) -> View:
         """Return where the study stands and all that it has seen, for reports."""
         return self.desk.look()
+
+    def rounds(self, *, most: int | None = None) -> list[Round]:
+        """Return all rounds, or at most so many: the first, the last, and some evenly between."""
+        return self.desk.rounds(most=None if most is None else at_least("most", most, 2))
+
+    def version(self) -> str:
+        """Return a word that changes with all that the verdict rests on, and is read at once."""
+        return self.desk.pulse()
 
     def require_same(self, other: Definition, *, seed_matters: bool) -> None:
         """Refuse to go on with a definition that differs from the stored one; show how."""
@@ -438,29 +445,6 @@ class Study:
                 f"{nearest(name, names)}"
             )
         return names.index(name)
-
-
-def has_study(storage: str, name: str) -> bool:
-    """Tell whether a storage holds a study, without making the storage."""
-    path = Path(storage.removeprefix("sqlite:///"))
-    if storage.startswith("sqlite:///") and not path.exists():
-        return False
-    return name in open_storage(storage).names()
-
-
-def open_storage(storage: str | Storage, *, exists: bool = False) -> Storage:
-    """Return the storage that a URL names; with `exists`, a file that is missing is refused."""
-    if not isinstance(storage, str):
-        return storage
-    if storage == MemoryStorage.url:
-        return MemoryStorage()
-    from ringfence.storage.sql import SqlStorage
-
-    if exists and storage.startswith("sqlite:///"):
-        path = Path(storage.removeprefix("sqlite:///"))
-        if not path.exists():
-            raise InputError(f"storage = {storage!r}: there is no file {str(path)!r}. Mend it.")
-    return SqlStorage(storage)
 
 
 def _plan(definition: Definition, functions: Functions | None) -> Plan:

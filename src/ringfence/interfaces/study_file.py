@@ -17,7 +17,8 @@ from ringfence.core.errors import ExpressionError, InputError
 from ringfence.core.expressions import Functions
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
-from ringfence.interfaces.studies import Study, has_study
+from ringfence.interfaces.storages import has_study
+from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function
 from ringfence.simulation.tables import number_column, read_columns
 

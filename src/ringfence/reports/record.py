@@ -206,9 +206,13 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
 
 
 def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:
-    """Return rounds in which an arm left, the first and the last: batches may be thousands."""
+    """Return rounds in which an arm left, the first and the last: batches may be thousands.
+
+    The others need not be among those given.
+    """
     names = definition.arm_names
-    told = [one for one in rounds if one.left or one.number in (0, len(rounds) - 1)]
+    last = rounds[-1].number if rounds else -1
+    told = [one for one in rounds if one.left or one.number in (0, last)]
     rows = []
     for one in told:
         gone = "; ".join(f"{names[left.arm]}: {left.reason}" for left in one.left)
@@ -216,7 +220,7 @@ def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:
             f"{name} {count}" for name, count in zip(names, one.allocation, strict=True) if count
         )
         rows.append([str(one.number), gone or "-", pulls or "none: finished"])
-    return f"<p>{len(rounds)} in all.</p>" + _table(["round", "left before it", "pulls"], rows)
+    return f"<p>{last + 1} in all.</p>" + _table(["round", "left before it", "pulls"], rows)
 
 
 def _provenance(

@@ -8,8 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 
-from ringfence.core.errors import InputError, NameTakenError
-from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round, State
+from ringfence.core.errors import MissingStudyError, NameTakenError
+from ringfence.study.facts import (
+    Definition,
+    Harvest,
+    Head,
+    PastFact,
+    PullFact,
+    Round,
+    State,
+    Tally,
+)
 
 
 class _Pages:
@@ -22,6 +31,7 @@ class _Pages:
         self._pulls: dict[int, PullFact] = {}
         self._places: dict[tuple[int, int], int] = {}
         self._past: list[PastFact] = []
+        self._tally: Tally | None = None
 
     def set_head(self, head: Head) -> None:
         self.head = head
@@ -29,8 +39,11 @@ class _Pages:
     def round(self, number: int) -> Round:
         return self._rounds[number]
 
-    def rounds(self, start: int = 0) -> Sequence[Round]:
-        return self._rounds[start:]
+    def rounds(self, start: int = 0, stop: int | None = None) -> Sequence[Round]:
+        return self._rounds[start:stop]
+
+    def rounds_at(self, numbers: Sequence[int]) -> Sequence[Round]:
+        return [self._rounds[number] for number in sorted({*numbers})]
 
     def add_round(self, fresh: Round) -> None:
         self._rounds.append(fresh)
@@ -68,18 +81,27 @@ class _Pages:
             self._before.setdefault(pull.number, self._pulls[pull.number])
             self._pulls[pull.number] = pull
 
-    def past(self) -> Sequence[PastFact]:
-        return self._past
+    def past(self, start: int = 0) -> Sequence[PastFact]:
+        return self._past[start:]
+
+    def brought(self) -> int:
+        return len(self._past)
 
     def add_past(self, fresh: Iterable[PastFact]) -> None:
         self._past += fresh
 
+    def tally(self) -> Tally | None:
+        return self._tally
+
+    def set_tally(self, tally: Tally) -> None:
+        self._tally = tally
+
     def begin(self) -> None:
-        self._saved = (self.head, len(self._rounds), len(self._past))
+        self._saved = (self.head, self._tally, len(self._rounds), len(self._past))
         self._before: dict[int, PullFact | None] = {}
 
     def roll_back(self) -> None:
-        self.head, rounds, past = self._saved
+        self.head, self._tally, rounds, past = self._saved
         del self._rounds[rounds:], self._past[past:]
         for number, pull in self._before.items():
             if pull is not None:
@@ -147,7 +169,9 @@ def taken(name: str) -> NameTakenError:
     )
 
 
-def missing(name: str, names: Sequence[str], url: str) -> InputError:
+def missing(name: str, names: Sequence[str], url: str) -> MissingStudyError:
     """Return the error for a name that no study has."""
     known = f"It has {', '.join(names)}" if names else "It has none"
-    return InputError(f"study {name!r} is not in {url}. {known}; create it, or mend the name.")
+    return MissingStudyError(
+        f"study {name!r} is not in {url}. {known}; create it, or mend the name."
+    )

@@ -12,13 +12,14 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
     text,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -86,4 +87,13 @@ past = Table(
     Column("values", Text, nullable=False),  # JSON
     Column("label", Text, nullable=False),
     Column("after", BigInteger, nullable=False),
+)
+
+# One row a study, written with the decision of a round: what the pulls before it add up to.
+tallies = Table(
+    "ringfence_tallies",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("through", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
 )

@@ -32,6 +32,7 @@ from ringfence.study.facts import (
     Rejection,
     Round,
     State,
+    Tally,
 )
 
 if TYPE_CHECKING:
@@ -170,9 +171,18 @@ class SqlLedger:
         """Return a round."""
         return self._rounds(schema.rounds.c.number == number)[0]
 
-    def rounds(self, start: int = 0) -> Sequence[Round]:
-        """Return the rounds from a number on."""
-        return self._rounds(schema.rounds.c.number >= start)
+    def rounds(self, start: int = 0, stop: int | None = None) -> Sequence[Round]:
+        """Return a stretch of rounds."""
+        return self._rounds(
+            schema.rounds.c.number.between(start, (_LARGEST if stop is None else stop) - 1)
+        )
+
+    def rounds_at(self, numbers: Sequence[int]) -> Sequence[Round]:
+        """Return rounds by number."""
+        ordered, found = sorted({*numbers}), list[Round]()
+        for start in range(0, len(ordered), _MANY):
+            found += self._rounds(schema.rounds.c.number.in_(ordered[start : start + _MANY]))
+        return found
 
     def _rounds(self, which: Any) -> list[Round]:
         query = (
@@ -282,11 +292,11 @@ class SqlLedger:
             )
             self._connection.execute(update, rows)
 
-    def past(self) -> Sequence[PastFact]:
+    def past(self, start: int = 0) -> Sequence[PastFact]:
         """Return observations that were brought along."""
         query = (
             sa.select(schema.past)
-            .where(schema.past.c.study == self._study)
+            .where(schema.past.c.study == self._study, schema.past.c.place >= start)
             .order_by(schema.past.c.place)
         )
         return [
@@ -294,10 +304,15 @@ class SqlLedger:
             for row in self._connection.execute(query).mappings()
         ]
 
+    def brought(self) -> int:
+        """Return how many there are."""
+        last = sa.select(sa.func.max(schema.past.c.place)).where(schema.past.c.study == self._study)
+        found = self._connection.execute(last).scalar()
+        return 0 if found is None else int(found) + 1
+
     def add_past(self, fresh: Iterable[PastFact]) -> None:
         """Write observations that were brought along."""
-        count = sa.select(sa.func.count()).where(schema.past.c.study == self._study)
-        start = int(self._connection.execute(count).scalar_one())
+        start = self.brought()
         rows = [
             {
                 "study": self._study,
@@ -312,9 +327,22 @@ class SqlLedger:
         if rows:
             self._connection.execute(sa.insert(schema.past), rows)
 
+    def tally(self) -> Tally | None:
+        """Return the latest tally."""
+        mine = schema.tallies.c.study == self._study
+        row = self._connection.execute(sa.select(schema.tallies).where(mine)).first()
+        return None if row is None else Tally(row.through, bytes(row.content))
+
+    def set_tally(self, tally: Tally) -> None:
+        """Write a tally over the last one."""
+        table, row = schema.tallies, vars(tally)
+        done = self._connection.execute(sa.update(table).where(table.c.study == self._study), row)
+        if not done.rowcount:
+            self._connection.execute(sa.insert(table), {"study": self._study, **row})
+
     def delete(self) -> None:
         """Remove the study with all its facts."""
-        for table in (schema.past, schema.pulls, schema.rounds):
+        for table in (schema.past, schema.pulls, schema.rounds, schema.tallies):
             self._connection.execute(sa.delete(table).where(table.c.study == self._study))
         mine = schema.studies.c.id == self._study
         self._connection.execute(sa.delete(schema.studies).where(mine))

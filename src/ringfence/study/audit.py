@@ -127,10 +127,14 @@ def _standing(head: Head, rounds: Sequence[Round]) -> list[str]:
 def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now."""
     problems = []
-    reader, before = Reader(plan), None
+    reader, before, tally = Reader(plan), None, ledger.tally()
+    if tally is not None and not 0 <= tally.through < len(rounds) - 1:
+        problems.append(f"the tally is of round {tally.through}, which is not over")
     for one in rounds:
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
+        if tally is not None and tally.through == reader.through and tally != reader.tally():
+            problems.append(f"the pulls up to round {tally.through} add up to another tally")
         problems += [
             f"round {one.number}: decided again, it has another {key}"
             for key in (field.name for field in fields(Round))

@@ -4,15 +4,23 @@ Observations enter in the order of their pulls, a round at a time, so that the s
 give the same numbers to the last bit, whoever evaluated them and when. May touch core.
 """
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.measurement import measure_sample
-from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
+from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales
 from ringfence.core.problem import Problem
-from ringfence.core.running import add_running_block, can_run, fill_running, no_running
+from ringfence.core.running import (
+    Running,
+    add_running_block,
+    can_run,
+    fill_running,
+    no_running,
+)
 from ringfence.policies.policy import Evidence
 
 
@@ -34,8 +42,9 @@ class Book:
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
         width = len(self.problem.attributes)
         self.counts: Integers = np.zeros(len(arms), np.int64)
-        self.estimates = np.zeros((len(arms), width))
-        self.scatters = np.zeros((len(arms), width, width))
+        self._estimates = np.zeros((len(arms), width))
+        self._scatters = np.zeros((len(arms), width, width))
+        self._unmeasured: set[int] = set()
         self._recipe = self.problem.recipe
         self._runs = all(can_run(kind) for kind in self._recipe.kinds)
         self._running = (
@@ -54,13 +63,31 @@ class Book:
             add_running_block(self._running, self._recipe, arm, before, metrics)
         else:
             self._samples[arm].append(metrics)
-        if self.counts[arm] >= self.problem.least_pulls:
-            self._look(arm)
+        self._unmeasured.add(arm)
 
-    def _look(self, arm: int) -> None:
+    @property
+    def estimates(self) -> Floats:
+        """The attributes [arm, attribute], zero where there are too few observations."""
+        self._measure()
+        return self._estimates
+
+    @property
+    def scatters(self) -> Floats:
+        """The scatters of their influences [arm, attribute, attribute]."""
+        self._measure()
+        return self._scatters
+
+    def _measure(self) -> None:
+        """Measure arms that were added to: when someone looks, and not with every block."""
+        for arm in sorted(self._unmeasured):
+            if self.counts[arm] >= self.problem.least_pulls:
+                self._measure_arm(arm)
+            self._unmeasured.discard(arm)  # last: another thread may be measuring it as well
+
+    def _measure_arm(self, arm: int) -> None:
         count = int(self.counts[arm])
         if self._running is not None:
-            fill_running(self.estimates, self.scatters, self._running, self._recipe, arm, count)
+            fill_running(self._estimates, self._scatters, self._running, self._recipe, arm, count)
             return
         sample = np.concatenate(self._samples[arm])
         self._samples[arm] = [sample]
@@ -71,8 +98,41 @@ class Book:
             arm=self.arms[arm],
             signs=signs.tolist(),
         )
-        self.estimates[arm] = signs * found.estimates
-        self.scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
+        self._estimates[arm] = signs * found.estimates
+        self._scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
+
+    def copied(self) -> "Book":
+        """Return a book that can go on without this one; observations themselves are shared."""
+        running = self._running
+        if running is not None:
+            moments = Moments(*(array.copy() for array in running.moments))
+            running = Running(moments, running.origins.copy(), running.features.copy())
+        other = copy.copy(self)
+        vars(other).update(
+            counts=self.counts.copy(),
+            _estimates=self._estimates.copy(),
+            _scatters=self._scatters.copy(),
+            _unmeasured=set(self._unmeasured),
+            _samples=[list(blocks) for blocks in self._samples],
+            _running=running,
+        )
+        return other
+
+    def sums(self) -> dict[str, Any] | None:
+        """Return what a book like this one needs to go on; None if it needs all observations."""
+        if self._running is None:
+            return None
+        moments = self._running.moments._asdict()
+        return {"counts": self.counts, "origins": self._running.origins, **moments}
+
+    def restore(self, sums: Mapping[str, Any]) -> None:
+        """Take up what `sums` gave, in a book without observations."""
+        mine = self.sums()
+        if mine is None or any(mine[name].shape != sums[name].shape for name in mine):
+            raise ValueError("these are not the sums of such a book")
+        for name, array in mine.items():
+            array[...] = sums[name]
+        self._unmeasured = {int(arm) for arm in np.flatnonzero(self.counts)}
 
     @property
     def is_seen(self) -> Mask:

@@ -48,6 +48,11 @@ class Plan:
         return self.definition.metrics or self.problem.metrics
 
     @cached_property
+    def needs_samples(self) -> bool:
+        """Whether an attribute is shown otherwise than it is judged, from the pulls themselves."""
+        return self.problem.attributes != self.problem.judged.attributes
+
+    @cached_property
     def priority(self) -> Integers:
         """Each arm's rank where ties must be broken, drawn from the seed."""
         return order_of_arms(self.definition.seed, self.arm_count)

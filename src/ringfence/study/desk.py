@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
-from ringfence.core.errors import InputError, LeaseError, nearest
+from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError, nearest
 from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan, next_round
-from ringfence.study.facts import Head, PastFact, PullFact, State
+from ringfence.study.facts import Head, PastFact, PullFact, Round, State
+from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.ports import Clock, Ledger, Storage
-from ringfence.study.reading import Reader, View, samples_of
+from ringfence.study.reading import Reader, View
 
 MOST_AT_ONCE = 1_000_000
 _LONGEST_ERROR = 2000
@@ -40,7 +41,7 @@ class Desk:
     def __init__(self, plan: Plan, storage: Storage, clock: Clock) -> None:
         """Open the counter of a study that exists in the storage."""
         self.plan, self.storage, self.clock = plan, storage, clock
-        self._reader = Reader(plan)
+        self._lookout = Lookout(plan)
 
     @property
     def name(self) -> str:
@@ -65,6 +66,7 @@ class Desk:
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
             raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
+        reader = self._lookout.reader
         with self.storage.writing(self.name) as ledger:
             before = head = ledger.head
             now = self.clock()
@@ -79,11 +81,12 @@ class Desk:
                     fresh, head = self._issue(ledger, head, count - len(leased), deadline)
                     leased += fresh
                 elif head.unresolved == 0:
-                    head = self._advance(ledger, head)
+                    head, reader = self._advance(ledger, head, reader)
                 else:
                     break
             if head != before:
                 ledger.set_head(head)
+        self._lookout.keep(reader)  # what it read is on disk now
         return leased
 
     def _issue(
@@ -114,21 +117,22 @@ class Desk:
         )
         return live, head
 
-    def _advance(self, ledger: Ledger, head: Head) -> Head:
-        """Decide the next round."""
-        reader = self._reader.copied()
+    def _advance(self, ledger: Ledger, head: Head, reader: Reader) -> tuple[Head, Reader]:
+        """Decide the next round; return where the study stands then, and what was read."""
+        reader = furthest(reader, ledger, head).copied()
         standing = reader.catch_up(ledger, head)
-        last = ledger.round(head.round) if head.round >= 0 else None
-        decided = next_round(self.plan, last, standing, reader.book)
+        decided = next_round(self.plan, reader.last, standing, reader.book)
         ledger.add_round(decided)
-        self._reader = reader
-        return replace(
+        if is_due(reader, decided) and (tally := reader.tally()) is not None:
+            ledger.set_tally(tally)
+        head = replace(
             head,
             round=decided.number,
             round_end=decided.first + decided.size - 1,
             charged=standing.spent,
             finished=decided.is_last,
         )
+        return head, reader
 
     def tell(self, reports: Sequence[Report]) -> list[str]:
         """Record observations, all or none; each is `told`, or `already-told` with these values.
@@ -237,24 +241,36 @@ class Desk:
             after = ledger.head.round
             ledger.add_past(PastFact(arm, values, label, after) for arm, values in past)
 
-    def look(self) -> View:
-        """Return where the study stands and all that it has seen so far, half a round included."""
-        reader = self._reader.copied()  # before the view, which must not be older than it
+    def look(self, *, samples: bool = True) -> View:
+        """Return where the study stands and all that it has seen so far, half a round included.
+
+        Without `samples` the view may not be enough for a verdict, and is there sooner.
+        """
+        return self._lookout.look(self.storage, samples=samples)
+
+    def pulse(self) -> str:
+        """Return a word that changes with all that a view shows: it costs two rows to read."""
         with self.storage.reading(self.name) as ledger:
-            head = ledger.head
-            reader.catch_up(ledger, head)
-            past = ledger.past()
-            harvest = ledger.harvest(1, head.issued)
-            return View(
-                head=head,
-                rounds=tuple(ledger.rounds()),
-                book=reader.book,
-                used=int((harvest.is_charged & (harvest.is_told | harvest.is_failed)).sum()),
-                samples=samples_of(self.plan.arm_count, harvest, past, reader.broken),
-                brought=len(past),
-                told=int(harvest.is_told.sum()),
-                failed=int(harvest.is_failed.sum()),
-            )
+            head, brought = ledger.head, ledger.brought()
+            resolved = head.issued - head.unresolved
+            parts = (ledger.created_at.hex(), head.budget, head.round, head.issued, resolved)
+            return "-".join(map(str, (*parts, len(head.broken), brought)))
+
+    def rounds(self, *, most: int | None = None) -> list[Round]:
+        """Return all rounds, or at most so many: the first, the last, and some evenly between."""
+        with self.storage.reading(self.name) as ledger:
+            if most is None:
+                return list(ledger.rounds())
+            return list(ledger.rounds_at(spread(ledger.head.round + 1, most)))
+
+    def turns(self) -> list[Round]:
+        """Return the rounds in which an arm left, the first and the last."""
+        view = self.look(samples=False)
+        if view.last is None:
+            return []
+        with self.storage.reading(self.name) as ledger:
+            left = (one.round for one in view.departures)
+            return list(ledger.rounds_at([0, *left, view.last.number]))
 
     def values_of(self, metrics: Mapping[str, Any]) -> tuple[float, ...]:
         """Return an observation's values in the study's order, or refuse it."""
@@ -312,7 +328,7 @@ class Desk:
 
     def _require_same(self, pull: PullFact, report: Report) -> None:
         if pull.values != report.values:
-            kind = InputError if pull.lease == report.lease else LeaseError
+            kind = ToldOtherwiseError if pull.lease == report.lease else LeaseError
             raise kind(
                 f"pull {pull.number} of study {self.name!r} was already told other values: "
                 f"{list(pull.values or ())}, now {list(report.values)}. The first ones stay."

@@ -4,7 +4,7 @@ Values only. May touch core.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -126,6 +126,10 @@ class Harvest:
             values=np.array(values, dtype=np.float64).reshape(len(pulls), metric_count),
         )
 
+    def part(self, start: int, stop: int) -> "Harvest":
+        """Return some of the pulls, by their places."""
+        return Harvest(*(getattr(self, one.name)[start:stop] for one in fields(self)))
+
 
 @dataclass(frozen=True)
 class Rejection:
@@ -182,6 +186,23 @@ class Round:
                 found.append((arms[of], self.before[arms[of]] + turn + round_))
             place, turn = end, last
         return found
+
+
+@dataclass(frozen=True)
+class Departure:
+    """An arm that left, and in which round and phase."""
+
+    rejection: Rejection
+    round: int
+    phase: int
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What is known after a round, added up: it saves reading the pulls up to it once more."""
+
+    through: int
+    content: bytes
 
 
 @dataclass(frozen=True)

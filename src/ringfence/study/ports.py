@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round
+from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round, Tally
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since the epoch."""
@@ -34,8 +34,11 @@ class Ledger(Protocol):
     def round(self, number: int) -> Round:
         """Return a round."""
 
-    def rounds(self, start: int = 0) -> Sequence[Round]:
-        """Return the rounds from a number on, in order."""
+    def rounds(self, start: int = 0, stop: int | None = None) -> Sequence[Round]:
+        """Return the rounds from a number on, in order, up to before another."""
+
+    def rounds_at(self, numbers: Sequence[int]) -> Sequence[Round]:
+        """Return rounds by number, in order; the others are not read."""
 
     def add_round(self, fresh: Round) -> None:
         """Remember a round that was decided."""
@@ -61,11 +64,20 @@ class Ledger(Protocol):
     def set_pulls(self, changed: Iterable[PullFact]) -> None:
         """Remember what became of pulls."""
 
-    def past(self) -> Sequence[PastFact]:
-        """Return the observations that were brought along, in the order in which they came."""
+    def past(self, start: int = 0) -> Sequence[PastFact]:
+        """Return the observations that were brought along, in order, without the first ones."""
+
+    def brought(self) -> int:
+        """Return how many observations were brought along, without reading them."""
 
     def add_past(self, fresh: Iterable[PastFact]) -> None:
         """Remember observations that were brought along."""
+
+    def tally(self) -> Tally | None:
+        """Return the latest tally, if there is one."""
+
+    def set_tally(self, tally: Tally) -> None:
+        """Remember a tally in place of the last one."""
 
 
 class Storage(Protocol):

@@ -90,25 +90,26 @@ class Verdict:
 
 def verdict_of(plan: Plan, view: View) -> Verdict:
     """Return the verdict on what a study has seen."""
-    head, rounds, book = view.head, view.rounds, view.book
+    head, book = view.head, view.book
     alive = in_the_running(view)
     if not alive.any():
         why = "; ".join(
-            f"{plan.definition.arm_names[one.arm]} {one.reason}" for at in rounds for one in at.left
+            f"{plan.definition.arm_names[one.rejection.arm]} {one.rejection.reason}"
+            for one in view.departures
         )
         raise InputError(
             f"study {plan.definition.name!r} has no arm with enough observations to judge it by. "
             + (f"Mend the evaluations: {why}." if why else "Tell some pulls first.")
         )
     best, feasible = answer_of(plan, alive, book)
-    withdrawn = [one.arm for at in rounds for one in at.left if one.is_withdrawal]
+    withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
     judged = np.asarray(book.is_seen).copy()
     judged[withdrawn] = False
     evidence = book.evidence(judged, plan.priority)
     confidence, chance = _chances(plan, evidence, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
     written = _written(plan.problem, book, view.samples)
-    gone = {one.arm: (one, at.number) for at in rounds for one in at.left}
+    gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
     arms = []
     for arm, name in enumerate(plan.definition.arm_names):
         left, phase = gone.get(arm, (None, None))
@@ -270,4 +271,4 @@ def _best_of(evidence: Evidence, arms: Integers) -> int | None:
 def in_the_running(view: View) -> Mask:
     """Return the arms that may be the answer: not gone, and seen often enough to be judged."""
     seen = np.asarray(view.book.is_seen)
-    return np.array(view.rounds[-1].alive) & seen if view.rounds else seen
+    return np.array(view.last.alive) & seen if view.last is not None else seen

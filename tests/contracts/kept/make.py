@@ -64,7 +64,9 @@ if __name__ == "__main__":
         place = f"sqlite:///{Path(folder) / 'kept.db'}"
         make_studies(place)
         lines = [
-            f"{json.dumps(name)}: [\n  " + ",\n  ".join(map(json.dumps, rows)) + "\n]"
+            f"{json.dumps(name)}: [\n  "
+            + ",\n  ".join(json.dumps(row, default=bytes.hex) for row in rows)
+            + "\n]"
             for name, rows in rows_of(place).items()
         ]
         sys.stdout.write("{\n" + ",\n".join(lines) + "\n}\n")

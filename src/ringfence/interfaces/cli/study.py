@@ -223,7 +223,7 @@ def studies(
     json: Json = False,
 ) -> None:
     """List the studies of a storage, or delete one."""
-    from ringfence.interfaces.studies import open_storage
+    from ringfence.interfaces.storages import open_storage
 
     opened = open_storage(storage, exists=True)
     if delete is not None:
@@ -302,7 +302,7 @@ def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
     page = record_html(
         known.definition,
         known.recommend(),
-        known.view().rounds,
+        known.desk.turns(),
         known.observations(),
         created_at=known.created_at,
     )
@@ -321,7 +321,6 @@ class _Display:
 
         self._known, self._next, self._next_complaint = known, 0.0, 0.0
         self._quarter = 0
-        self._budget = known.view().head.budget
         self._live: Live | None = None
         self._quiet = quiet
         if sys.stderr.isatty() and not quiet:

@@ -1,0 +1,114 @@
+"""Looks at a study that others may be working on, and remembers what it read between looks.
+
+Rounds that are over never change: they are read once, or taken from the tally that was written
+with a decision. What was read is never changed once others may see it, but copied and gone on
+with; so any number of threads may look while another decides. May touch policies and core, and
+the ports.
+"""
+
+from dataclasses import replace
+from threading import Lock
+
+from ringfence.core.errors import MissingStudyError
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import Head, Round
+from ringfence.study.ports import Ledger, Storage
+from ringfence.study.reading import Reader, View
+
+TALLY_EVERY = 16  # pulls; see decision 11
+
+
+def is_due(reader: Reader, decided: Round) -> bool:
+    """Tell whether a tally of what was read is to be written with a decision.
+
+    Whenever the pulls pass another multiple of a few, so that whoever opens the study has little
+    left to read, and a study that decides every pull does not pay for it every time.
+    """
+    last = reader.last
+    if last is None:
+        return False
+    return decided.is_last or (decided.first - 1) // TALLY_EVERY > (last.first - 1) // TALLY_EVERY
+
+
+def furthest(reader: Reader, ledger: Ledger, head: Head) -> Reader:
+    """Return the reader, or a new one from the tally where that has come further."""
+    if head.round - 1 > reader.through and head.issued - reader.read > TALLY_EVERY:
+        tally = ledger.tally()
+        if tally is not None and reader.through < tally.through < head.round:
+            found = Reader.restored(reader.plan, tally)
+            if found is not None:
+                found.take_kept(reader)
+                return found
+    return reader
+
+
+class Lookout:
+    """What one process has read of a study."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Begin without having read anything."""
+        self.plan = plan
+        self.reader = Reader(plan)  # never changed, only exchanged
+        self._created_at: float | None = None
+        self._one_reads = Lock()
+
+    def keep(self, reader: Reader) -> None:
+        """Go on from what was read, where that is further."""
+        if reader.progress > self.reader.progress:
+            reader.take_kept(self.reader)
+            self.reader = reader
+
+    def look(self, storage: Storage, *, samples: bool) -> View:
+        """Return where the study stands and all that it has seen so far."""
+        wanted = samples and self.plan.needs_samples
+        known = self.reader  # before the view, which must not be older than it
+        with storage.reading(self.plan.definition.name) as ledger:
+            self._require_same(ledger)
+            head, brought = ledger.head, ledger.brought()
+            with self._one_reads:  # the others then find it read
+                reader = self._settled(known, ledger, head, brought, keep=wanted)
+            if not head.round_is_over:
+                reader = reader.copied()
+                reader.catch_up(ledger, head, keep=wanted)
+            return View(
+                head=head,
+                last=reader.last,
+                departures=reader.departures,
+                book=reader.book,
+                used=reader.used,
+                samples=reader.samples(ledger.past()) if wanted else (),
+                brought=brought,
+                told=reader.told,
+                failed=reader.failed,
+            )
+
+    def _settled(
+        self, known: Reader, ledger: Ledger, head: Head, brought: int, *, keep: bool
+    ) -> Reader:
+        """Return what was read of all rounds that are over, nothing of others."""
+        over = head if head.round_is_over else replace(head, round=head.round - 1)
+        latest = self.reader  # by another thread, perhaps of a later moment than this view
+        if (latest.through, latest.past) <= (over.round, brought):
+            known = latest if latest.through >= known.through else known
+        is_old = known.through < over.round or (head.round_is_over and known.past < brought)
+        if is_old or (keep and not known.is_kept):
+            known = furthest(known, ledger, head).copied()
+            known.catch_up(ledger, over, keep=keep)
+            self.keep(known)
+        return known
+
+    def _require_same(self, ledger: Ledger) -> None:
+        if self._created_at is None:
+            self._created_at = ledger.created_at
+        elif self._created_at != ledger.created_at:
+            raise MissingStudyError(
+                f"study {self.plan.definition.name!r} was deleted and made anew. Load it again."
+            )
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Return at most so many numbers below a count: the first, the last, and some between."""
+    if count <= most:
+        return list(range(count))
+    step = -(-(count - 1) // (most - 1))
+    return [*range(0, count - 1, step), count - 1]
