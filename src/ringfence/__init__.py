@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
     from ringfence.execution.evaluating import Command, Function, LoggedRows
-    from ringfence.interfaces.studies import Pull, Status, Study
+    from ringfence.interfaces.leases import Pull, Status
+    from ringfence.interfaces.studies import Study
     from ringfence.interfaces.wiring import compare, plan, reproduce_paper, simulate, tournament
     from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
@@ -79,12 +80,12 @@ _HOMES = {
     "Phase": "core.schedule",
     "PhasePolicy": "policies.policy",
     "Problem": "core.problem",
-    "Pull": "interfaces.studies",
+    "Pull": "interfaces.leases",
     "RingfenceError": "core.errors",
     "SimulationResult": "simulation.results",
     "Standing": "reports.tournament",
     "Statement": "reports.paper",
-    "Status": "interfaces.studies",
+    "Status": "interfaces.leases",
     "StorageAwayError": "core.errors",
     "StorageError": "core.errors",
     "Study": "interfaces.studies",

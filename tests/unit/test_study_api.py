@@ -18,7 +18,8 @@ import pyarrow as pa
 import pytest
 
 from ringfence.core.errors import InputError, LeaseError, RingfenceError
-from ringfence.interfaces.studies import Pull, Study
+from ringfence.interfaces.leases import Pull
+from ringfence.interfaces.studies import Study
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.book import Book

@@ -77,8 +77,9 @@ def test_a_read_only_door_lets_no_write_in() -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", "127.0.0.1:80:80",
-        "user@127.0.0.1", "127.0.0.1:8765@evil.example", "127.0.0.2", "[::2]", "localhost:http",
+        "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "",
+        "127.0.0.1:80:80", "user@127.0.0.1", "127.0.0.1:8765@evil.example", "127.0.0.2",
+        "[::2]", "localhost:http",
     ],
 )  # fmt: skip
 def test_a_name_of_another_site_is_refused(host: str) -> None:
@@ -155,7 +156,9 @@ def test_a_browser_is_let_in_once_it_has_shown_the_token() -> None:
     answer, came = ask(PUBLIC, path=f"/studies/x?token={TOKEN}")
     assert (answer.status_code, answer.headers["Location"], came) == (303, "/studies/x", 0)
     cookie = answer.headers["Set-Cookie"]
-    assert TOKEN not in cookie and "HttpOnly" in cookie and "SameSite=strict" in cookie
+    assert TOKEN not in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
     held = {"Cookie": cookie.partition(";")[0]}
     assert ask(PUBLIC, headers=held)[1] == 1
     assert ask(PUBLIC, "POST", "/api/studies", {**held, **JSON}, b"{}")[0].status_code == 401

@@ -3,21 +3,20 @@
 May touch every room.
 """
 
-import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import InputError, NameTakenError, nearest
+from ringfence.core.errors import InputError, NameTakenError, nearest, one_of
 from ringfence.core.expressions import Functions
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
 from ringfence.execution.working import Away, Crew, Told
+from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
     arms_of,
     at_least,
@@ -28,51 +27,19 @@ from ringfence.interfaces.checking import (
     study_name,
     whole_budget,
 )
+from ringfence.interfaces.leases import Held, Pull, Status
 from ringfence.interfaces.storages import open_storage
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan, answer_of
 from ringfence.study.desk import Desk, Report
+from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Head, PullFact, Round
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
 
-_POLL_SECONDS = 0.1
 
-
-@dataclass(frozen=True)
-class Pull:
-    """A leased pull: evaluate the arm with the seed, then tell the metrics before the deadline.
-
-    The seed depends on the study's seed, the arm and how often it was pulled before, so a pull
-    that is issued again is the same evaluation.
-    """
-
-    pull: int
-    lease: int
-    arm: str
-    seed: int
-    deadline: float
-    keys: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Status:
-    """Where a study stands."""
-
-    study: str
-    told: int
-    issued: int
-    failed: int
-    budget: int
-    phase: int
-    alive: tuple[str, ...]
-    arm: str | None
-    feasible: bool | None
-    finished: bool
-
-
-class Study:
+class Study(AsyncCalls):
     """A study in a storage: any number of processes may hold the same one."""
 
     def __init__(self, desk: Desk) -> None:
@@ -189,7 +156,7 @@ class Study:
         price = None if cost is None else self.desk.number("cost", cost)
         return self.desk.tell([Report(number, held, self.desk.values_of(metrics), price)])[0]
 
-    def tell_many(self, pulls: Sequence[Pull], metrics: Any) -> list[str]:
+    def tell_many(self, pulls: Sequence[Held], metrics: Any) -> list[str]:
         """Record many pulls at once, all or none.
 
         `metrics` is a sequence of mappings, a mapping of metrics to arrays, or a data frame
@@ -218,7 +185,7 @@ class Study:
         number, held = _lease(pull, lease)
         return self.desk.fail(number, held, error, charge=charge, retry=retry)
 
-    def extend(self, pull: Pull) -> float:
+    def extend(self, pull: Held) -> float:
         """Keep a lease for an evaluation that takes longer; return its new deadline."""
         return self.desk.extend(pull.pull, pull.lease)
 
@@ -233,7 +200,7 @@ class Study:
             if not asked:
                 if self.desk.is_finished:
                     return
-                time.sleep(_POLL_SECONDS)
+                time.sleep(POLL_SECONDS)
 
     def optimize(
         self,
@@ -270,9 +237,35 @@ class Study:
             self._arm(arm)
         return [one for one in self.recommend().arms if arm in (None, one.name)]
 
-    def status(self) -> Status:
-        """Return where the study stands."""
-        view, names = self.desk.look(samples=False), self.definition.arm_names
+    def what_if(self, constraint: int | str, threshold: float) -> Verdict:
+        """Return what the verdict would be with another threshold for one constraint.
+
+        The constraint is named by its text or by its place, counted from 0. Exploratory: a
+        threshold is to be fixed before the data, so this one's confidence flatters.
+        """
+        texts = [str(one) for one in self.desk.plan.problem.constraints]
+        known = [*texts, *self.definition.constraints]
+        if isinstance(constraint, str):
+            if constraint not in known:
+                raise one_of("constraint", constraint, texts)
+            constraint = known.index(constraint) % len(texts)
+        return what_if(self.desk.plan, self.desk.look(), constraint, threshold)
+
+    def record(self) -> str:
+        """Return the decision record: one HTML page to keep, which loads nothing."""
+        from ringfence.reports.record import record_html
+
+        return record_html(
+            self.definition,
+            self.recommend(),
+            self.desk.turns(),
+            self.observations(),
+            created_at=self.created_at,
+        )
+
+    def status(self, view: View | None = None) -> Status:
+        """Return where the study stands, now or when it was viewed."""
+        view, names = view or self.desk.look(samples=False), self.definition.arm_names
         running = in_the_running(view)
         best, flag = None, None
         if running.any():
@@ -375,49 +368,6 @@ class Study:
             )
         if budget > held:
             self.raise_budget(budget)
-
-    async def ask_async(self, n: int = 1) -> list[Pull]:
-        """Lease pulls without blocking the event loop."""
-        return await asyncio.to_thread(self.ask, n)
-
-    async def tell_async(self, pull: Pull, metrics: Mapping[str, float]) -> str:
-        """Record a pull without blocking the event loop."""
-        return await asyncio.to_thread(self.tell, pull, metrics)
-
-    async def fail_async(self, pull: Pull, error: str = "", *, charge: bool = True) -> str:
-        """Record a failure without blocking the event loop."""
-        return await asyncio.to_thread(self.fail, pull, error, charge=charge)
-
-    async def pulls_async(self, n: int = 1) -> AsyncIterator[Pull]:
-        """Yield leased pulls until the study is finished."""
-        while True:
-            asked = await self.ask_async(n)
-            for pull in asked:
-                yield pull
-            if not asked:
-                if await asyncio.to_thread(lambda: self.desk.is_finished):
-                    return
-                await asyncio.sleep(_POLL_SECONDS)
-
-    async def optimize_async(
-        self, evaluate: Callable[[str, int], Any], *, workers: int = 1
-    ) -> Verdict:
-        """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time."""
-
-        async def work() -> None:
-            async for pull in self.pulls_async():
-                try:
-                    metrics = await evaluate(pull.arm, pull.seed)
-                    self.desk.values_of(metrics)
-                except Exception as error:  # noqa: BLE001 - kept with the pull, as a failure
-                    await self.fail_async(pull, f"{type(error).__name__}: {error}")
-                else:
-                    await self.tell_async(pull, metrics)
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_least("workers", workers, 1)):
-                group.create_task(work())
-        return await asyncio.to_thread(self.recommend)
 
     def _row(self, place: int, metrics: Mapping[str, float]) -> tuple[float, ...]:
         try:

@@ -13,6 +13,7 @@ from ringfence.study.facts import Rejection, Round
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 _SAME = 1e-12
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ def cards_of(
 def _dropped(plan: Plan, at: Round, left: Rejection, alive: Floats) -> Card:
     name = plan.definition.arm_names[left.arm]
     if left.is_withdrawal or left.gap is None:
-        lines = (f"It was {left.reason}, before round {at.number}.",)
-        return Card(left.arm, name, left=True, headline="withdrawn", lines=lines)
+        text = f"It was {left.reason}, at the end of phase {at.number}."
+        return Card(left.arm, name, left=True, headline="withdrawn", lines=(text,))
     estimates, scales = np.array(at.seen["estimates"]), np.array(at.seen["scales"])
     problem = plan.problem.judged
     best = apparent_best(estimates, alive, scales, problem.thresholds, plan.priority)
@@ -69,13 +70,11 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Floats) -> Card:
         for arm in np.flatnonzero(alive)
         if arm not in (best, left.arm)
     ]
-    lines = [
-        f"It left at the end of phase {at.number}, after {at.seen['counts'][left.arm]:,} pulls of "
-        f"it: {left.reason}."
-    ]
+    pulls = at.seen["counts"][left.arm]
+    lines = [f"It left at the end of phase {at.number}, with {pulls:,} pulls: {left.reason}."]
     if left.rival is not None:
         lines.append(_compared(plan, estimates, scales, best, left))
-    lines += _runner_up(plan, others, left)
+    lines.extend(_runner_up(plan, others, left))
     shown = [left.arm] + ([best] if best != left.arm else [])
     return Card(
         left.arm,
@@ -95,8 +94,9 @@ def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Re
     own = abs(margin(estimates, best, scales, thresholds))
     behind = separation(estimates, best, left.arm, scales, thresholds)
     text = (
-        f"{rival} looked best. The gap to it was {left.gap:.3g}, in units of noise: the smaller of how "
-        f"far this arm trailed ({behind:.3g}) and how far {rival} was from its limits ({own:.3g})."
+        f"{rival} looked best. The gap to it was {left.gap:.3g}, in units of noise: the smaller "
+        f"of how far this arm trailed ({behind:.3g}) and how far {rival} was from its limits "
+        f"({own:.3g})."
     )
     if own < behind:
         text += " The second decided, so arms further behind count the same."
@@ -110,11 +110,10 @@ def _runner_up(plan: Plan, others: list[tuple[float, int]], left: Rejection) -> 
     tied = [arm for distance, arm in others if abs(distance - left.gap) <= _SAME * abs(left.gap)]
     names = plan.definition.arm_names
     if tied:
-        listed = ", ".join(names[arm] for arm in tied[:5])
-        return [
-            f"The same gap had {listed}{' and others' if len(tied) > 5 else ''}: among equals the one "  # noqa: PLR2004
-            "that looks most infeasible goes first, then the one with the worst objective."
-        ]
+        listed = ", ".join(names[arm] for arm in tied[:_MOST_NAMED])
+        more = " and others" if len(tied) > _MOST_NAMED else ""
+        text = f"The same gap had {listed}{more}: among equals the one that looks most infeasible "
+        return [text + "goes first, then the one with the worst objective."]
     furthest, arm = max(others)
     return [f"Next in line was {names[arm]}, with a gap of {furthest:.3g}."]
 
@@ -135,8 +134,8 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
 def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Card:
     """Return the card of an arm that did not leave."""
     if arm.kind is None:
-        lines = [f"Too few of its {arm.pulls} pulls were told to judge it: {reason(arm)}."]
-        return Card(place, arm.name, left=False, headline="not judged", lines=tuple(lines))
+        text = f"Too few of its pulls were told to judge it: {arm.pulls}. It is {reason(arm)}."
+        return Card(place, arm.name, left=False, headline="not judged", lines=(text,))
     names = list(arm.estimates)
     terms = tuple(
         Term(name, (f"{arm.estimates[name].value:.4g}", f"{best.estimates[name].value:.4g}"))
@@ -145,11 +144,12 @@ def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Ca
     if arm.name == verdict.arm:
         headline, text = "the answer", _why_best(arm, verdict)
         return Card(place, arm.name, left=False, headline=headline, lines=(text,))
+    objective, breaks = names[0], f"it breaks {broken(arm)}"
     text = {
-        "feasible-suboptimal": f"It keeps every limit, but {best.name} has the better {names[0]}.",
-        "deceiver": f"Its {names[0]} is better than that of {best.name}, but it breaks {broken(arm)}.",
-        "infeasible-suboptimal": f"It breaks {broken(arm)}, and its {names[0]} is no better either.",
-        "infeasible": f"It breaks {broken(arm)}, by more than {best.name} does.",
+        "feasible-suboptimal": f"It keeps every limit, but {best.name} has the better {objective}.",
+        "deceiver": f"Its {objective} is better than that of {best.name}, but {breaks}.",
+        "infeasible-suboptimal": f"I{breaks[1:]}, and its {objective} is no better either.",
+        "infeasible": f"I{breaks[1:]}, by more than {best.name} does.",
     }[arm.kind]
     lines = (text, f"It has {arm.pulls:,} pulls and is {arm.status}.")
     return Card(
@@ -161,5 +161,6 @@ def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Ca
 def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:
     sure = f"{100 * verdict.confidence:.1f}% of what the truth may be"
     if verdict.feasible:
-        return f"Among the arms that look feasible it has the best {next(iter(arm.estimates))}: so in {sure}."
+        objective = next(iter(arm.estimates))
+        return f"Of the arms that look feasible it has the best {objective}: so in {sure}."
     return f"No arm looks feasible; it breaks {broken(arm)}, the least of all: so in {sure}."

@@ -101,6 +101,12 @@ class Book:
         self._estimates[arm] = signs * found.estimates
         self._scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
 
+    def judged_by(self, problem: Problem) -> "Book":
+        """Return the same observations under other thresholds of the same attributes."""
+        other = self.copied()
+        other.problem = problem
+        return other
+
     def copied(self) -> "Book":
         """Return a book that can go on without this one; observations themselves are shared."""
         running = self._running

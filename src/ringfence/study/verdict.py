@@ -88,10 +88,10 @@ class Verdict:
     brought: int
 
 
-def verdict_of(plan: Plan, view: View) -> Verdict:
-    """Return the verdict on what a study has seen."""
+def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
+    """Return the verdict on what a study has seen, of the arms in the running or `among` some."""
     head, book = view.head, view.book
-    alive = in_the_running(view)
+    alive = in_the_running(view) if among is None else among
     if not alive.any():
         why = "; ".join(
             f"{plan.definition.arm_names[one.rejection.arm]} {one.rejection.reason}"

@@ -2,13 +2,17 @@
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from ringfence.core.errors import MissingExtraError
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json
+from ringfence.interfaces.web.door import TOKEN_VARIABLE
 
 _MOST_PORT = 65_535
 
@@ -34,14 +38,9 @@ def serve(
     json: Json = False,
 ) -> None:
     """Show studies on a live page, and let programs ask and tell over HTTP."""
-    try:
-        from ringfence.interfaces.web import server
-        from ringfence.interfaces.web.door import TOKEN_VARIABLE, Door
-    except ImportError:
-        raise MissingExtraError("The page", "web") from None
-
+    server, door_kind = _web()
     given = token or os.environ.get(TOKEN_VARIABLE) or None
-    door = Door.of(host, token=given, names=tuple(allow_host or ()), read_only=read_only)
+    door = door_kind.of(host, token=given, names=tuple(allow_host or ()), read_only=read_only)
     listening = server.listen(host, port)
     page = server.address_of(listening, host)
     shown = None if given is not None or read_only else door.token
@@ -55,12 +54,33 @@ def serve(
             output.say(f"token: {shown or ('as given' if token else f'from {TOKEN_VARIABLE}')}")
     sys.stdout.flush()
     if open_page:
-        show_page(page)
+        _show(page)
     server.serve(storage, door, listening)
 
 
-def show_page(address: str) -> None:
+@contextmanager
+def page_beside(storage: str, name: str, functions: Any) -> Iterator[None]:
+    """Show a study's page, read-only, while the block runs."""
+    server, door = _web()
+    with server.served(storage, door.of(read_only=True), {name: functions}) as address:
+        page = f"{address}studies/{quote(name, safe='')}"
+        sys.stderr.write(f"page: {page}\n")
+        sys.stderr.flush()
+        _show(page)
+        yield
+
+
+def _show(page: str) -> None:
     """Open a page in the reader's browser, where there is one."""
     import webbrowser
 
-    webbrowser.open(address)
+    webbrowser.open(page)
+
+
+def _web() -> Any:
+    try:
+        from ringfence.interfaces.web import server
+        from ringfence.interfaces.web.door import Door
+    except ImportError:
+        raise MissingExtraError("The page", "web") from None
+    return server, Door

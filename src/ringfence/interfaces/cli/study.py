@@ -6,7 +6,7 @@ May touch every room.
 import json as json_module
 import sys
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,6 +40,9 @@ def run(
     workers: Workers = 1,
     storage: StorageUrl = None,
     record: Record = None,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Show the page of the study while it runs.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
@@ -55,9 +58,15 @@ def run(
     evaluation = file.evaluation()
     known = file.open(storage=storage, workers=workers)
     resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
+    beside: AbstractContextManager[None] = nullcontext()
+    if open_page:
+        from ringfence.interfaces.cli.serve import page_beside
+
+        beside = page_beside(storage or file.storage, known.name, file.functions)
     display = _Display(known, quiet=json)
     try:
-        known.optimize(evaluation, workers=workers, told=display.told, away=display.away)
+        with beside:
+            known.optimize(evaluation, workers=workers, told=display.told, away=display.away)
     except KeyboardInterrupt:
         display.close()
         sys.stderr.write(f"interrupted; leases were given back. Resume with: {resume}\n")
@@ -297,17 +306,8 @@ def _give_verdict(known: Any, *, json: bool) -> None:
 
 
 def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
-    from ringfence.reports.record import record_html
-
-    page = record_html(
-        known.definition,
-        known.recommend(),
-        known.desk.turns(),
-        known.observations(),
-        created_at=known.created_at,
-    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    path.write_text(known.record(), encoding="utf-8")
     if not quiet:
         output.say(f"decision record: {path}")
 

@@ -3,6 +3,7 @@
 May touch every room.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,10 @@ MOST_ROWS = 1000
 def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     shape = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return {status: {"content": {MEDIA_TYPE: shape}} for status in statuses}
+
+
+def _any_of(kinds: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    return {kind: {} for kind in kinds.values()}
 
 
 _READ = _errors(400, 401, 403, 404, 422, 503)
@@ -157,7 +162,7 @@ def fail(body: shapes.Failed, study: AnyStudy) -> Response:
 )
 def extend(body: shapes.Leased, study: AnyStudy) -> Response:
     """Give an evaluation that is still running another lease time from now."""
-    return StrictJson({"deadline": study.desk.extend(body.pull, body.lease)})
+    return StrictJson({"deadline": study.extend(body)})
 
 
 @router.post(
@@ -246,7 +251,7 @@ def list_pulls(
     tags=["read"],
     summary="Download every observation",
     response_class=Response,
-    responses=_READ | {200: {"content": dict.fromkeys(downloads.TABLES.values(), {})}},
+    responses=_READ | {200: {"content": _any_of(downloads.TABLES)}},
 )
 def export(study: AnyStudy, format: Literal["csv", "parquet", "json"] = "csv") -> Response:  # noqa: A002 - a word of the interface
     """Return pull, arm, seed and the metrics of every told pull."""
@@ -270,7 +275,7 @@ def record(study: AnyStudy) -> Response:
     tags=["read"],
     summary="Draw a chart",
     response_class=Response,
-    responses=_READ | {200: {"content": dict.fromkeys(downloads.PICTURES.values(), {})}},
+    responses=_READ | {200: {"content": _any_of(downloads.PICTURES)}},
 )
 def figure(
     kind: Literal["map", "timeline", "allocation", "evidence"],

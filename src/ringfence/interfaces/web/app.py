@@ -26,14 +26,12 @@ from ringfence.interfaces.web.shelf import Shelf
 
 _ABOUT = """Create studies, ask for pulls, tell what they gave, hear the verdict.
 
-The same rules and words as in Python: errors name key, value, rule and remedy, and change nothing."""
+The same rules and words as in Python: errors name key, value, rule and remedy; nothing changes."""
 
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def make_app(
-    storage: str, door: Door, functions: Mapping[str, Functions] | None = None
-) -> FastAPI:
+def make_app(storage: str, door: Door, functions: Mapping[str, Functions] | None = None) -> FastAPI:
     """Return the application over a storage; `functions` are users' own attributes, by study."""
     shelf = Shelf(storage, functions)
 
@@ -104,8 +102,10 @@ def _shape(request: Request, error: Exception) -> Response:
 def _plain(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         return problem(500, "failed")
-    detail = "There is nothing at this address." if error.status_code == HTTPStatus.NOT_FOUND else (
-        f"{request.method} cannot be used at this address."
+    detail = (
+        "There is nothing at this address."
+        if error.status_code == HTTPStatus.NOT_FOUND
+        else (f"{request.method} cannot be used at this address.")
     )
     return _for_people(request, problem(error.status_code, detail, error.headers), detail)
 
@@ -115,4 +115,4 @@ def _for_people(request: Request, answer: Response, detail: str) -> Response:
     if request.url.path.startswith(("/api/", "/static/", "/openapi.json")):
         return answer
     title = HTTPStatus(answer.status_code).phrase
-    return pages.page("problem.html", status=answer.status_code, title=title, detail=detail)
+    return pages.page("problem.html", code=answer.status_code, title=title, detail=detail)

@@ -8,10 +8,13 @@ from urllib.parse import quote
 
 from fastapi import Response
 
+from ringfence.core.errors import MissingStudyError
 from ringfence.interfaces.strict import strict_json
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web.shelf import Look
+from ringfence.reports.charts import chart_bytes, study_chart, themed
 from ringfence.reports.tables import table_bytes
+from ringfence.study.exploring import what_if
 
 TABLES = {
     "csv": "text/csv",
@@ -25,6 +28,7 @@ PICTURES = {
     "pdf": "application/pdf",
 }
 _INERT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+_MOST_ROUNDS = 200
 
 
 def observations(study: Study, kind: str) -> Response:
@@ -42,32 +46,33 @@ def record(study: Study) -> Response:
 def figure(
     look: Look, kind: str, form: str, theme: str, *, constraint: int, threshold: float | None
 ) -> Response:
-    """Return a chart, or why there is none yet."""
-    verdict = look.verdict
-    if threshold is not None:
-        verdict = what_if(look.study.desk.plan, look.view, constraint, threshold)
+    """Return a chart of a study, perhaps of what would be with another threshold."""
+    plan, verdict = look.study.desk.plan, look.verdict
+    if verdict is not None and threshold is not None:
+        verdict = what_if(plan, look.view, constraint, threshold)
     if verdict is None:
         raise MissingStudyError("there is nothing to draw yet: too few pulls were told. Wait.")
     rounds = look.study.rounds(most=_MOST_ROUNDS)
-    chart = study_chart(kind, look.study.desk.plan, verdict, rounds)
-    return picture(chart, form, theme)
+    chart = study_chart(kind, plan, verdict, rounds, theme=theme, fluid=form == "json")
+    return _picture(chart, form)
 
 
-def picture(chart: Any, form: str, theme: str) -> Response:
-    """Return a chart as Vega-Lite for the page, or as a picture."""
+def plain_figure(chart: Any, form: str, theme: str) -> Response:
+    """Return a chart that has no colours yet."""
+    return _picture(themed(chart, theme, transparent=form == "json"), form)
+
+
+def _picture(chart: Any, form: str) -> Response:
     if form == "json":
-        return Response(strict_json(page_chart(chart, theme)), media_type=PICTURES[form])
+        return Response(strict_json(chart.to_dict()), media_type=PICTURES[form])
     headers = {"Content-Security-Policy": _INERT}
-    return Response(
-        chart_bytes(chart, form, theme), media_type=PICTURES[form], headers=headers
-    )
+    return Response(chart_bytes(chart, f".{form}"), media_type=PICTURES[form], headers=headers)
 
 
 def _attachment(content: bytes, kind: str, name: str) -> Response:
     """Return a file to be kept, not shown; its name may hold any letters."""
-    disposition = f"attachment; filename*=UTF-8''{quote(name)}"
-    headers: dict[str, Any] = {
-        "Content-Disposition": disposition,
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}",
         "Content-Security-Policy": _INERT,
     }
     return Response(content, media_type=kind, headers=headers)

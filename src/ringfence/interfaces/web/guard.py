@@ -142,9 +142,7 @@ def admission(door: Door, token: str, path: str) -> Response:
 
 
 def _unauthorized(why: str) -> Response:
-    return problem(
-        401, f"{why}, with the token of this server.", {"WWW-Authenticate": "Bearer"}
-    )
+    return problem(401, f"{why}, with the token of this server.", {"WWW-Authenticate": "Bearer"})
 
 
 async def _whole_body(scope: _Scope, receive: Receive) -> bytes:

@@ -65,7 +65,7 @@ class Jobs:
         """Return a piece of work."""
         with self._lock:
             if key not in self._kept:
-                raise MissingStudyError("there is no such work: it may be too long ago. Begin anew.")
+                raise MissingStudyError("there is no such work, or it is too long ago. Begin anew.")
             return self._kept[key]
 
     def latest(self, kind: str) -> Job | None:
@@ -96,9 +96,7 @@ def planning(
     def work(advance: Advance) -> Any:
         from ringfence.interfaces import wiring
 
-        return wiring.plan(
-            source, policy, target_error=target_error, brief=brief, advance=advance
-        )
+        return wiring.plan(source, policy, target_error=target_error, brief=brief, advance=advance)
 
     return work
 

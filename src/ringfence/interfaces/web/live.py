@@ -20,7 +20,7 @@ class _Followed:
     """A study that someone follows: its pulse, and how many follow it."""
 
     def __init__(self) -> None:
-        self.pulse: object = None
+        self.pulse: str | None = None
         self.followers = 0
         self.changed = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
@@ -34,6 +34,11 @@ class Watch:
         self._shelf = shelf
         self._followed: dict[str, _Followed] = {}
         self._closing = asyncio.Event()
+
+    @property
+    def followers(self) -> int:
+        """How many follow a study."""
+        return sum(followed.followers for followed in self._followed.values())
 
     def close(self) -> None:
         """End all streams."""
@@ -68,10 +73,10 @@ class Watch:
         while True:
             started = time.monotonic()
             try:
-                pulse = await asyncio.to_thread(self._shelf.pulse, name)
+                pulse: str | None = await asyncio.to_thread(self._shelf.pulse, name)
             except RingfenceError:  # away, or deleted: those who follow keep what they have
-                pulse = followed.pulse
-            if pulse != followed.pulse:
+                pulse = None
+            if pulse is not None and pulse != followed.pulse:
                 followed.pulse = pulse
                 woken, followed.changed = followed.changed, asyncio.Event()
                 woken.set()

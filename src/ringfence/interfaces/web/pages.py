@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from ringfence.core.errors import MissingStudyError
 from ringfence.interfaces.web import assets
 from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
 from ringfence.interfaces.web.guard import admission
@@ -21,6 +22,7 @@ from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
 from ringfence.reports.cards import cards_of
 from ringfence.reports.sheet import KIND_WORDS, limits_of, ordered_arms
+from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
 from ringfence.study.verdict import ArmVerdict
 
@@ -59,9 +61,9 @@ def _moment(seconds: float) -> str:
 _TEMPLATES = _environment()
 
 
-def page(template: str, status: int = 200, **content: Any) -> HTMLResponse:
+def page(template: str, code: int = 200, **content: Any) -> HTMLResponse:
     """Return a page from its template; whatever it shows is text."""
-    return HTMLResponse(_TEMPLATES.get_template(template).render(**content), status_code=status)
+    return HTMLResponse(_TEMPLATES.get_template(template).render(**content), status_code=code)
 
 
 @router.get("/")
@@ -86,7 +88,9 @@ def show_what_if(
 ) -> Response:
     """Show what the answer would be with another threshold."""
     look = shelf.look(study.name)
-    found = study.what_if(constraint, threshold, view=look.view)
+    if look.verdict is None:
+        raise MissingStudyError("there is nothing to judge yet: too few pulls were told. Wait.")
+    found = what_if(study.desk.plan, look.view, constraint, threshold)
     limit = limits_of(study.desk.plan.problem, found)[constraint]
     fixed = limits_of(study.desk.plan.problem, look.verdict)[constraint]
     return page(
@@ -104,7 +108,12 @@ def show_pulls(
     """Show raw pulls, the latest first."""
     found = raw_pulls(study, before, limit)
     return page(
-        "pulls.html", name=study.name, metrics=study.desk.plan.metrics, before=before, **found
+        "pulls.html",
+        name=study.name,
+        metrics=study.desk.plan.metrics,
+        pulls=found["pulls"],
+        is_latest=before is None,
+        earlier=found["before"],
     )
 
 
@@ -119,9 +128,9 @@ async def take_token(request: Request) -> Response:
     """Let a browser in that has the token."""
     given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])
     answer = admission(request.app.state.door, given[0], "/")
-    if answer.status_code < 400:  # noqa: PLR2004 - HTTP's own
+    if answer.status_code < 400:
         return answer
-    return page("token.html", status=401, wrong=True)
+    return page("token.html", code=401, wrong=True)
 
 
 def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:

@@ -57,8 +57,8 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) 
 def problem_of(error: RingfenceError) -> Response:
     """Return the answer for an error of ours."""
     status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
-    return problem(status, str(error), headers)
+    is_away = status == HTTPStatus.SERVICE_UNAVAILABLE
+    return problem(status, str(error), {"Retry-After": str(RETRY_SECONDS)} if is_away else None)
 
 
 def shape_problem(errors: Sequence[Any]) -> Response:

@@ -17,9 +17,11 @@ from ringfence.core.errors import InputError, RingfenceError
 from ringfence.interfaces.web.app import make_app
 from ringfence.interfaces.web.assets import chart_library
 from ringfence.interfaces.web.door import Door
+from ringfence.interfaces.web.live import Watch
 
 _GRACE_SECONDS = 2
 _START_SECONDS = 20.0
+_LAST_SECONDS = 2.0
 
 
 class _Server(uvicorn.Server):
@@ -30,11 +32,22 @@ class _Server(uvicorn.Server):
         self.end_streams()
         super().handle_exit(sig, frame)
 
+    @property
+    def followers(self) -> int:
+        """How many follow a study."""
+        watch = self._watch
+        return 0 if watch is None else watch.followers
+
     def end_streams(self) -> None:
         """End the streams, and with them the last reason to stay."""
-        watch = getattr(self.config.app.state, "watch", None)  # type: ignore[union-attr]
+        watch = self._watch
         if watch is not None:
             watch.close()
+
+    @property
+    def _watch(self) -> Watch | None:
+        """The watch, once the application has begun."""
+        return getattr(self.config.app.state, "watch", None)  # type: ignore[union-attr]
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -81,6 +94,8 @@ def served(storage: str, door: Door, functions: Any = None) -> Iterator[str]:
         time.sleep(0.02)
     try:
         yield address_of(listening, "127.0.0.1")
+        if server.followers:
+            time.sleep(_LAST_SECONDS)  # so that those who look see how it ended
     finally:
         server.end_streams()
         server.should_exit = True

@@ -25,9 +25,7 @@ class NewStudy(BaseModel):
     model_config = _BODY
     name: str
     objective: Annotated[Text, Field(examples=["maximize mean(score)"])]
-    constraints: Annotated[
-        list[Text], Field(max_length=100, examples=[["p95(latency_ms) <= 200"]])
-    ]
+    constraints: Annotated[list[Text], Field(max_length=100, examples=[["p95(latency_ms) <= 200"]])]
     arms: Annotated[
         Annotated[list[str], Field(max_length=MOST_ARMS)]
         | Annotated[dict[str, dict[str, Any]], Field(max_length=MOST_ARMS)],

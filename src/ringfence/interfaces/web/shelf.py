@@ -13,8 +13,11 @@ from typing import Any
 from ringfence.core.errors import InputError, MissingStudyError
 from ringfence.core.expressions import Functions
 from ringfence.interfaces.checking import study_name
-from ringfence.interfaces.studies import Status, Study, open_storage
-from ringfence.study.verdict import Verdict
+from ringfence.interfaces.leases import Status
+from ringfence.interfaces.storages import open_storage
+from ringfence.interfaces.studies import Study
+from ringfence.study.reading import View
+from ringfence.study.verdict import Verdict, in_the_running, verdict_of
 
 _PATIENCE = 4.0  # a look is good for that many times as long as it took
 
@@ -24,7 +27,8 @@ class Look:
     """A study as it was seen at one moment; without a verdict while nothing can be judged."""
 
     study: Study
-    pulse: object
+    pulse: str
+    view: View
     status: Status
     verdict: Verdict | None
 
@@ -77,10 +81,9 @@ class Shelf:
                 found.append(self.brief(name))
         return found
 
-    def pulse(self, name: str) -> object:
-        """Return what changes whenever the study does, cheaply."""
-        with self.storage.reading(possible(name)) as ledger:
-            return (ledger.created_at, ledger.head)
+    def pulse(self, name: str) -> str:
+        """Return a word that changes whenever the study does, cheaply."""
+        return self._place(name).study.version()
 
     def look(self, name: str, *, fresh: bool = False) -> Look:
         """Return the study as it is; if not `fresh`, perhaps as it was a moment ago.
@@ -91,10 +94,10 @@ class Shelf:
         with place.lock:
             if place.look is not None and not fresh and time.monotonic() < place.good_until:
                 return place.look
-            pulse = self.pulse(name)
+            pulse = place.study.version()
             if place.look is None or place.look.pulse != pulse:
                 started = time.monotonic()
-                place.look = Look(place.study, pulse, *place.study.stands())
+                place.look = _looked(place.study, pulse)
                 ended = time.monotonic()
                 place.good_until = ended + _PATIENCE * (ended - started)
             return place.look
@@ -105,11 +108,15 @@ class Shelf:
         with self._lock:
             place = self._places.get(name)
             if place is None or place.created_at != created_at:  # a name may be used again
-                study = Study.load(
-                    name, storage=self.storage, functions=self._functions.get(name)
-                )
+                study = Study.load(name, storage=self.storage, functions=self._functions.get(name))
                 place = self._places[name] = _Place(study, created_at)
             return place
+
+
+def _looked(study: Study, pulse: str) -> Look:
+    view = study.view()
+    verdict = verdict_of(study.desk.plan, view) if in_the_running(view).any() else None
+    return Look(study, pulse, view, study.status(view), verdict)
 
 
 def possible(name: str) -> str:

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from ringfence.core.errors import InputError, MissingStudyError
-from ringfence.interfaces.strict import strict_json
 from ringfence.interfaces.web.jobs import (
     MOST_REPLICATIONS,
     Job,
@@ -111,7 +110,7 @@ def show_figure(
     format: Literal["json", "svg", "png", "pdf"] = "json",  # noqa: A002 - a word of the interface
 ) -> Response:  # fmt: skip
     """Draw what came of work."""
-    from ringfence.interfaces.web.downloads import picture
+    from ringfence.interfaces.web.downloads import plain_figure
     from ringfence.reports import charts
 
     job = _jobs(request).find(key)
@@ -122,14 +121,14 @@ def show_figure(
         if job.kind == "paper"
         else charts.plan_figure(job.result.to_dict())
     )
-    return picture(chart, format, theme)
+    return plain_figure(chart, format, theme)
 
 
 def _planner(names: list[str], form: dict[str, str], problem: str | None = None) -> Response:
     wanted = form.get("source") or (f"study:{form['study']}" if form.get("study") else "paper-3")
     return page(
         "plan.html",
-        status=200 if problem is None else 422,
+        code=200 if problem is None else 422,
         instances=PAPER_INSTANCES,
         names=names,
         policies=[policy.name for policy in POLICIES],

@@ -1,0 +1,49 @@
+"""What a study hands out: leased pulls, and where it stands. Values only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class Held(Protocol):
+    """A pull under a lease, whatever else it has."""
+
+    @property
+    def pull(self) -> int:
+        """Its number."""
+
+    @property
+    def lease(self) -> int:
+        """The lease that it is held under."""
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A leased pull: evaluate the arm with the seed, then tell the metrics before the deadline.
+
+    The seed depends on the study's seed, the arm and how often it was pulled before, so a pull
+    that is issued again is the same evaluation.
+    """
+
+    pull: int
+    lease: int
+    arm: str
+    seed: int
+    deadline: float
+    keys: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands."""
+
+    study: str
+    told: int
+    issued: int
+    failed: int
+    budget: int
+    phase: int
+    alive: tuple[str, ...]
+    arm: str | None
+    feasible: bool | None
+    finished: bool
