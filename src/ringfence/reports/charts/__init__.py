@@ -8,6 +8,7 @@ from ringfence.reports.charts.paper import paper_figure
 from ringfence.reports.charts.planning import plan_figure
 from ringfence.reports.charts.saving import FORMATS, chart_bytes, require_chart_path, save_chart
 from ringfence.reports.charts.scenes import scene_figure
+from ringfence.reports.charts.study import STUDY_CHARTS, require_study_chart, study_chart
 from ringfence.reports.charts.themes import DARK, LIGHT, PRINT, THEMES, Theme, find_theme, themed
 from ringfence.reports.charts.tournament import tournament_figure
 from ringfence.reports.figures.paper import paper_rows
@@ -19,6 +20,7 @@ __all__ = [
     "FORMATS",
     "LIGHT",
     "PRINT",
+    "STUDY_CHARTS",
     "THEMES",
     "Theme",
     "chart_bytes",
@@ -28,8 +30,10 @@ __all__ = [
     "plan_figure",
     "plan_rows",
     "require_chart_path",
+    "require_study_chart",
     "save_chart",
     "scene_figure",
+    "study_chart",
     "themed",
     "tournament_figure",
     "tournament_rows",

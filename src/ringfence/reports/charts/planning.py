@@ -24,8 +24,11 @@ def plan_figure(
     x = alt.X("budget:Q", title="budget T, in pulls", scale=alt.Scale(zero=False))
     y = alt.Y("log_error:Q", title="ln(error)")
     lines = list(dict.fromkeys(row["line"] for row in rows))
-    colour = alt.Color("line:N", title=None, scale=alt.Scale(domain=lines))
-    dash = alt.StrokeDash("line:N", title=None, scale=alt.Scale(domain=lines, range=_DASHES))
+    legend = alt.Legend(symbolType="stroke", symbolSize=400)
+    colour = alt.Color("line:N", title=None, scale=alt.Scale(domain=lines), legend=legend)
+    dash = alt.StrokeDash(
+        "line:N", title=None, scale=alt.Scale(domain=lines, range=_DASHES), legend=legend
+    )
     measured = [row for row in rows if "log_low" in row]
     curves = (
         alt.Chart(alt.Data(values=rows)).mark_line().encode(x=x, y=y, color=colour, strokeDash=dash)

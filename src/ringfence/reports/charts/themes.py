@@ -53,6 +53,7 @@ class Theme:
                 "labelColor": self.text,
                 "labelFontSize": 12,
                 "titleFontSize": 12,
+                "titleFontWeight": "normal",
                 "symbolSize": 90,
                 "labelLimit": 2 * LABEL_LIMIT,
                 "symbolOpacity": 1,
@@ -78,7 +79,8 @@ class Theme:
                 "outline": {"color": self.text},
                 "first": {"color": first},
                 "second": {"color": second},
-                "other": {"color": self.frame},
+                "third": {"color": self.categories[2]},
+                "quiet": {"color": self.categories[5]},
             },
         }
 
