@@ -40,8 +40,8 @@ class Estimate:
 class ArmVerdict:
     """What is known of one arm. `status` says whether it is still in the running, or why not.
 
-    `margin` is its largest violation in units of the noise; `blocked_by` the constraints that it
-    seems to break.
+    `margin` is its largest violation in units of the noise, with the 95% interval of the constraint
+    that it belongs to; `blocked_by` the constraints that it seems to break.
     """
 
     name: str
@@ -54,6 +54,8 @@ class ArmVerdict:
     phase: int | None = None
     rival: str | None = None
     gap: float | None = None
+    margin_low: float | None = None
+    margin_high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,13 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     for arm, name in enumerate(plan.definition.arm_names):
         left, phase = gone.get(arm, (None, None))
         seen = bool(judged[arm])
+        low, worst, high = _margin_interval(evidence, arm) if seen else (None, None, None)
         arms.append(
             ArmVerdict(
                 name=name,
                 pulls=int(book.counts[arm]),
                 estimates=written[arm],
-                margin=float(_margin(evidence, arm)) if seen else None,
+                margin=worst,
                 kind=_kind(evidence, best, arm) if seen else None,
                 status=left.reason if left is not None else "in the running",
                 blocked_by=_blocked_by(plan.problem, evidence, arm) if seen else (),
@@ -128,6 +131,8 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 if left is None or left.rival is None
                 else plan.definition.arm_names[left.rival],
                 gap=None if left is None else left.gap,
+                margin_low=low,
+                margin_high=high,
             )
         )
     varies = np.diagonal(evidence.covariances, axis1=1, axis2=2)[judged].max(axis=0) > 0.0
@@ -154,6 +159,17 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
 
 def _margin(evidence: Evidence, arm: int) -> float:
     return margin(evidence.estimates, arm, evidence.scales, evidence.thresholds)
+
+
+def _margin_interval(evidence: Evidence, arm: int) -> tuple[float, float, float]:
+    """Return the low end, the margin itself and the high end, at the constraint that binds."""
+    scales = evidence.scales[1:]
+    violations = scales * (evidence.estimates[arm, 1:] - evidence.thresholds)
+    binding = int(np.argmax(violations))
+    variance = evidence.covariances[arm, binding + 1, binding + 1] / evidence.counts[arm]
+    reach = _REACH * float(scales[binding]) * float(variance) ** 0.5
+    at = float(_margin(evidence, arm))
+    return at - reach, at, at + reach
 
 
 def _kind(evidence: Evidence, best: int, arm: int) -> Kind:

@@ -1,0 +1,190 @@
+"""The deceiver map: every arm by its worst margin and its objective, with intervals.
+
+Feasible arms lie left of the limit and are dots or a star, infeasible ones lie right of it and are
+crosses, triangles or a diamond: colour only helps.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ringfence.reports.charts.saving import altair
+from ringfence.reports.figures.labels import SIDES, Box, Frame, bounds, labelled
+from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
+from ringfence.reports.figures.words import KINDS, LEGEND
+from ringfence.reports.verdict import sentence
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import Round
+from ringfence.study.verdict import Verdict
+
+WIDTH, HEIGHT = 640, 380
+_STAR = "M0,-1.1L.29,-.34L1.05,-.34L.47,.16L.65,.9L0,.5L-.65,.9L-.47,.16L-1.05,-.34L-.29,-.34Z"
+_X = "M-.8,-.5L-.5,-.8L0,-.3L.5,-.8L.8,-.5L.3,0L.8,.5L.5,.8L0,.3L-.5,.8L-.8,.5L-.3,0Z"
+_SHAPES = (_STAR, "triangle-up", "circle", _X, "diamond", _X)
+_SIZES = (190, 95, 75, 110, 150, 110)
+_MOST_WITH_INTERVALS = 60
+_FEW, _MANY = 12, 100
+_PLACES: dict[str, dict[str, Any]] = {
+    "upper right": {"align": "left", "baseline": "bottom", "dx": 6, "dy": -4},
+    "lower right": {"align": "left", "baseline": "top", "dx": 6, "dy": 5},
+    "upper left": {"align": "right", "baseline": "bottom", "dx": -6, "dy": -4},
+    "lower left": {"align": "right", "baseline": "top", "dx": -6, "dy": 5},
+}
+
+
+def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: bool = False) -> Any:
+    """Return the map of all arms that could be judged."""
+    alt = altair()
+    rows = map_rows(verdict)
+    frame = _frame(rows)
+    rows = labelled(
+        [{**row, "x": row["margin"], "y": row["value"]} for row in rows], frame, [_border(frame)]
+    )
+    rows = [_clamped(row, frame) for row in rows]
+    objective = plan.problem.objective
+    better = "lower" if objective.direction == "minimize" else "higher"
+    x = alt.X(
+        "margin:Q",
+        title="worst margin, in units of noise: feasible up to 0",
+        scale=alt.Scale(domain=[frame.left, frame.right], nice=False, zero=False),
+        axis=alt.Axis(tickCount=8),
+    )
+    y = alt.Y(
+        "value:Q",
+        title=f"{objective.attribute} ({better} is better)",
+        scale=alt.Scale(domain=[frame.bottom, frame.top], nice=False, zero=False),
+        axis=alt.Axis(tickCount=7),
+    )
+    here = [kind for kind in LEGEND if any(row["kind"] == kind for row in rows)]
+    legend = alt.Legend(orient="bottom", values=here, symbolSize=110)
+    scale = alt.Scale(domain=list(KINDS))
+    colour = alt.Color("kind:N", title=None, legend=legend, scale=scale)
+    layers = [
+        *_limits(alt, rows, feasible=verdict.feasible, better=better),
+        *_intervals(alt, rows, x, y, colour),
+        _marks(alt, rows, x, y, colour),
+        *_names(alt, rows, x, y),
+    ]
+    return alt.layer(*layers).properties(
+        width="container" if fluid else WIDTH,
+        height=HEIGHT,
+        title=alt.TitleParams(map_title(verdict), subtitle=map_subtitle(verdict, rows)),
+        description=f"Map of {len(rows)} arms by worst margin and objective. {sentence(verdict)}",
+    )
+
+
+def _frame(rows: Sequence[dict[str, Any]]) -> Frame:
+    if not rows:
+        return Frame(-1.0, 1.0, 0.0, 1.0, WIDTH, HEIGHT)
+    spans = rows if len(rows) <= _MOST_WITH_INTERVALS else rows[:1]
+    left, right = bounds(
+        [0.0, *(row["margin"] for row in rows)],
+        [row["margin_low"] for row in spans],
+        [row["margin_high"] for row in spans],
+    )
+    wide = right - left
+    left, right = min(left, -0.16 * wide), max(right, 0.16 * wide)  # room for the two words
+    bottom, top = bounds(
+        [row["value"] for row in rows],
+        [row["low"] for row in spans],
+        [row["high"] for row in spans],
+    )
+    return Frame(left, right, bottom, top + 0.08 * (top - bottom), WIDTH, HEIGHT)
+
+
+def _border(frame: Frame) -> Box:
+    """Return the room that the limit between feasible and infeasible takes."""
+    at, _ = frame.place(0.0, 0.0)
+    return at - 3.0, 0.0, at + 3.0, frame.height
+
+
+def _clamped(row: dict[str, Any], frame: Frame) -> dict[str, Any]:
+    """Return the row with the ends of its intervals as far as they are drawn."""
+    return {
+        **row,
+        "x_low": max(row["margin_low"], frame.left),
+        "x_high": min(row["margin_high"], frame.right),
+        "y_low": max(row["low"], frame.bottom),
+        "y_high": min(row["high"], frame.top),
+        "shown": f"{row['value']:.4g} ({row['low']:.4g} to {row['high']:.4g})",
+        "shown_margin": f"{row['margin']:.3g} ({row['margin_low']:.3g} to "
+        f"{row['margin_high']:.3g})",
+    }
+
+
+def _limits(alt: Any, rows: Sequence[dict[str, Any]], *, feasible: bool, better: str) -> list[Any]:
+    """Return the border of the feasible side, and the objective that a deceiver surpasses."""
+    border = alt.Chart(alt.Data(values=[{"at": 0.0, "in": "← feasible", "out": "infeasible →"}]))
+    x = alt.X("at:Q")
+    layers = [
+        border.mark_rule(style="limit", strokeWidth=1.5).encode(x=x),
+        border.mark_text(style="note", align="right", dx=-7, fontSize=12).encode(
+            x=x, y=alt.value(11), text="in:N"
+        ),
+        border.mark_text(style="note", align="left", dx=7, fontSize=12).encode(
+            x=x, y=alt.value(11), text="out:N"
+        ),
+    ]
+    best = [row for row in rows if row["is_answer"]]
+    if feasible and best and len(rows) > 1:
+        line = [{"at": best[0]["value"], "label": "as good as the answer"}]
+        level = alt.Chart(alt.Data(values=line))
+        # No feasible arm lies on the better side of the line: there is room for words.
+        off = 10 if better == "lower" else -9
+        layers += [
+            level.mark_rule(style="limit", opacity=0.6).encode(y="at:Q"),
+            level.mark_text(style="note", align="left", dx=6, dy=off).encode(
+                x=alt.value(0), y="at:Q", text="label:N"
+            ),
+        ]
+    return layers
+
+
+def _intervals(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any) -> list[Any]:
+    """Return both intervals of every arm; of many arms, those of the named ones."""
+    some = rows if len(rows) <= _MOST_WITH_INTERVALS else [row for row in rows if row["label"]]
+    base = alt.Chart(alt.Data(values=list(some)))
+    opacity = 0.6 if len(some) <= _FEW else 0.35
+    return [
+        base.mark_rule(opacity=opacity).encode(
+            x=alt.X("x_low:Q"), x2="x_high:Q", y=y, color=colour
+        ),
+        base.mark_rule(opacity=opacity).encode(
+            x=x, y=alt.Y("y_low:Q"), y2="y_high:Q", color=colour
+        ),
+    ]
+
+
+def _marks(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any) -> Any:
+    kinds = list(KINDS)
+    sizes = [size if len(rows) <= _MANY else size // 2 for size in _SIZES]
+    return (
+        alt.Chart(alt.Data(values=list(reversed(rows))))
+        .mark_point(filled=True, opacity=0.95)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            shape=alt.Shape("kind:N", title=None, legend=colour["legend"]).scale(
+                domain=kinds, range=list(_SHAPES)
+            ),
+            size=alt.Size("kind:N", legend=None).scale(domain=kinds, range=sizes),
+            tooltip=[
+                alt.Tooltip("name:N", title="arm"),
+                alt.Tooltip("kind:N", title="looks"),
+                alt.Tooltip("shown:N", title="objective"),
+                alt.Tooltip("shown_margin:N", title="margin"),
+                alt.Tooltip("pulls:Q", title="pulls", format=","),
+                alt.Tooltip("why:N", title="why"),
+            ],
+        )
+    )
+
+
+def _names(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any) -> list[Any]:
+    layers = []
+    for side in SIDES:
+        mine = [row for row in rows if row["side"] == side]
+        if mine:
+            base = alt.Chart(alt.Data(values=mine))
+            layers.append(base.mark_text(**_PLACES[side]).encode(x=x, y=y, text="label:N"))
+    return layers

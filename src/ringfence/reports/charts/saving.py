@@ -1,0 +1,62 @@
+"""Charts as files and as text: PNG, SVG and PDF without browser or network.
+
+May touch the file that the user named.
+"""
+
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+from ringfence.core.errors import InputError, MissingExtraError
+
+FORMATS = (".png", ".svg", ".pdf")
+_PNG_SCALE = 2
+
+
+def require_chart_path(path: Path, *, key: str = "figure") -> None:
+    """Refuse a figure that could not be written, before the work that leads to it."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{key} = {str(path)!r} must end in {', '.join(FORMATS)}.")
+    folder = path.parent
+    if not folder.is_dir():
+        raise InputError(f"{key} = {str(path)!r} cannot be written: no folder {str(folder)!r}.")
+    target = path if path.exists() else folder
+    if path.is_dir() or not os.access(target, os.W_OK):
+        raise InputError(f"{key} = {str(path)!r} cannot be written. Choose another place.")
+    altair()
+
+
+def save_chart(chart: Any, path: str | Path, *, key: str = "figure") -> Path:
+    """Write a chart as PNG, SVG or PDF, by the suffix of the path."""
+    target = Path(path)
+    require_chart_path(target, key=key)
+    drawn = chart_bytes(chart, target.suffix.lower())
+    try:
+        target.write_bytes(drawn)
+    except OSError as error:
+        raise InputError(f"{key} = {str(target)!r} cannot be written: {error.strerror}.") from None
+    return target
+
+
+def chart_bytes(chart: Any, suffix: str) -> bytes:
+    """Return a chart as the content of a file: `.png`, `.svg` or `.pdf`."""
+    altair()
+    if suffix == ".svg":
+        text = io.StringIO()
+        chart.save(text, format="svg")
+        return text.getvalue().encode()
+    content = io.BytesIO()
+    scale = {"scale_factor": _PNG_SCALE} if suffix == ".png" else {}
+    chart.save(content, format=suffix.removeprefix("."), **scale)
+    return content.getvalue()
+
+
+def altair() -> Any:
+    """Return the library that charts are made with; where it is missing, name the extra."""
+    try:
+        import altair as alt
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("Drawing a figure", "plots") from None
+    return alt

@@ -1,0 +1,55 @@
+"""A tournament as a picture: errors beside the first policy's, at equal budget."""
+
+from typing import Any
+
+from ringfence.reports.charts.saving import altair
+from ringfence.reports.charts.themes import Theme, themed
+from ringfence.reports.figures.tournament import tournament_rows
+from ringfence.reports.tournament import Tournament
+
+
+def tournament_figure(result: Tournament, *, theme: str | Theme = "light") -> Any:
+    """Return ratios of errors to the first policy's: every instance, and the geometric means."""
+    alt = altair()
+    first = result.duels[0].base.policy
+    sizes = list(dict.fromkeys(standing.arms for standing in result.standings))
+    data = tournament_rows(result)
+    means = {s.policy: s.geometric_mean for s in result.standings if s.arms == sizes[-1]}
+    order = sorted((name for name in means if name != first), key=lambda name: means[name])
+    ratios = [row["ratio"] for row in data]
+    scale = alt.Scale(type="log", domain=[min(ratios), max(ratios)])
+    x = alt.X("ratio:Q", scale=scale, title=f"error / {first}'s error")
+    y = alt.Y("policy:N", sort=order, title=None)
+    panels = []
+    for size in sizes:
+        rows = [row for row in data if row["size"] == f"{size} arms"]
+        marks = [row for row in rows if row["kind"] == "instance"]
+        centres = [row for row in rows if row["kind"] == "mean"]
+        even = alt.Chart(alt.Data(values=[{"ratio": 1.0}])).mark_rule().encode(x=x)
+        dots = (
+            alt.Chart(alt.Data(values=marks))
+            .mark_tick(style="first", opacity=0.35, thickness=1.5, size=14)
+            .encode(x=x, y=y)
+        )
+        spans = (
+            alt.Chart(alt.Data(values=centres))
+            .mark_rule(style="second", strokeWidth=3)
+            .encode(x=alt.X("low:Q", scale=scale), x2="high:Q", y=y)
+        )
+        points = (
+            alt.Chart(alt.Data(values=centres))
+            .mark_point(style="second", filled=True, size=70)
+            .encode(x=x, y=y)
+        )
+        title = alt.TitleParams(f"{size} arms", fontSize=12, offset=6)
+        panels.append((even + dots + spans + points).properties(title=title, width=300))
+    title = f"Errors at equal budget, family {result.family}, {result.scales} noise"
+    chart = alt.hconcat(*panels, spacing=20).properties(
+        title=alt.TitleParams(
+            title,
+            subtitle=f"each mark an instance, at the budget where {first} errs "
+            f"{100 * result.target_error:g}%; points: geometric means with 95% intervals",
+        ),
+        description=f"{title}: every policy's error as a ratio to that of {first}.",
+    )
+    return themed(chart, theme)

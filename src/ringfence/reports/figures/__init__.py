@@ -1,0 +1,1 @@
+"""Figure data: what every picture shows, as plain rows. Pure; charts draw them."""
