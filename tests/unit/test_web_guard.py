@@ -179,7 +179,7 @@ def test_every_answer_carries_the_policy() -> None:
         answer, _ = ask(LOCAL, headers=headers)
         assert answer.headers["Content-Security-Policy"] == POLICY
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Referrer-Policy"] == "same-origin"
         assert answer.headers["Cache-Control"] == "no-store"
     assert "unsafe" not in POLICY
 

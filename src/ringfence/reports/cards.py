@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, gap, margin, separation
 from ringfence.reports.verdict import broken, reason
 from ringfence.study.deciding import Plan
@@ -57,7 +57,7 @@ def cards_of(
     ]
 
 
-def _dropped(plan: Plan, at: Round, left: Rejection, alive: Floats) -> Card:
+def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask) -> Card:
     name = plan.definition.arm_names[left.arm]
     if left.is_withdrawal or left.gap is None:
         text = f"It was {left.reason}, at the end of phase {at.number}."
