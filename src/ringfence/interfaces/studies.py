@@ -269,6 +269,18 @@ class Study:
             self._arm(arm)
         return [one for one in self.recommend().arms if arm in (None, one.name)]
 
+    def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
+        """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
+
+        Kinds are `map`, `timeline`, `allocation` and `evidence`; themes `light`, `dark`, `print`.
+        """
+        from ringfence.reports.charts import require_study_chart, study_chart
+
+        require_study_chart(kind, theme)
+        view = self.desk.look()
+        verdict = verdict_of(self.desk.plan, view)
+        return study_chart(kind, self.desk.plan, verdict, view.rounds, theme=theme)
+
     def status(self) -> Status:
         """Return where the study stands."""
         view = self.desk.look()

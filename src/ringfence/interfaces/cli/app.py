@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ringfence.core.errors import NotBuiltError, RingfenceError
-from ringfence.interfaces.cli import bench, compare, gaps, paper, plan, simulate, study
+from ringfence.interfaces.cli import bench, compare, figure, gaps, paper, plan, simulate, study
 
 EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -29,6 +29,7 @@ for _command in (
     study.export, study.doctor, study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
+app.command("figure")(figure.figure)
 app.command("bench")(bench.bench)
 
 

@@ -300,7 +300,7 @@ def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
     from ringfence.reports.record import record_html
 
     page = record_html(
-        known.definition,
+        known.desk.plan,
         known.recommend(),
         known.view().rounds,
         known.observations(),
