@@ -101,9 +101,7 @@ def test_a_withdrawn_arm_says_so() -> None:
 def test_arms_that_stay_are_told_by_what_keeps_them_from_being_the_answer() -> None:
     found = cards(run("top-two"))
     assert found["medium"].headline == "the answer"
-    assert (
-        found["slow"].lines[0].startswith("Its mean(score) is better than that of medium")
-    )
+    assert found["slow"].lines[0].startswith("Its mean(score) is better than that of medium")
     assert "mean(ms) <= 200 (2" in found["slow"].lines[0]
     assert found["quick"].lines[0] == "It keeps every limit, but medium has the better mean(score)."
     assert "no better either" in found["worst"].lines[0]

@@ -38,6 +38,8 @@ from ringfence.study.ports import Clock, Storage
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
 
+ROUNDS_DRAWN = 200  # of a study that has more: evenly spread, the first and the last among them
+
 
 class Study(AsyncCalls):
     """A study in a storage: any number of processes may hold the same one."""
@@ -251,14 +253,26 @@ class Study(AsyncCalls):
             constraint = known.index(constraint) % len(texts)
         return what_if(self.desk.plan, self.desk.look(), constraint, threshold)
 
+    def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
+        """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
+
+        Kinds are `map`, `timeline`, `allocation` and `evidence`; themes `light`, `dark`, `print`.
+        """
+        from ringfence.reports.charts import require_study_chart, study_chart
+
+        require_study_chart(kind, theme)
+        verdict, rounds = self.recommend(), self.rounds(most=ROUNDS_DRAWN)
+        return study_chart(kind, self.desk.plan, verdict, rounds, theme=theme)
+
     def record(self) -> str:
         """Return the decision record: one HTML page to keep, which loads nothing."""
         from ringfence.reports.record import record_html
 
+        rounds = {one.number: one for one in (*self.rounds(most=ROUNDS_DRAWN), *self.desk.turns())}
         return record_html(
-            self.definition,
+            self.desk.plan,
             self.recommend(),
-            self.desk.turns(),
+            [rounds[number] for number in sorted(rounds)],
             self.observations(),
             created_at=self.created_at,
         )

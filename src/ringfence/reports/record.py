@@ -6,7 +6,6 @@ study calls its arms and metrics is text in it.
 
 import hashlib
 import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -14,9 +13,9 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
-
+from ringfence.reports.pictures import dark_rules, study_pictures
 from ringfence.reports.verdict import reason, remarks, sentence, shown
+from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
 from ringfence.study.verdict import ArmVerdict, Verdict
 
@@ -32,21 +31,15 @@ td.figure { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .verdict { border-left: .4rem solid; padding: .8rem 1rem; background: #f6f6f8; font-size: 1.1rem; }
 .feasible { border-color: #1a7f37; } .infeasible { border-color: #b42318; }
 .too-close-to-call { border-color: #b58900; }
-svg { width: 100%; height: auto; } code { overflow-wrap: anywhere; }
-@media (prefers-color-scheme: dark) {
-  body { background: #17171a; color: #e8e8ec; } .verdict { background: #222226; }
-  th, td { border-color: #3a3a40; } }
+figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
+@media print { body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } }
 """
-_COLOURS = {
-    "optimal": "#1a7f37",
-    "feasible-suboptimal": "#4c78a8",
-    "deceiver": "#b42318",
-    "infeasible-suboptimal": "#8a8a94",
-    "infeasible": "#8a8a94",
-}
-_WIDTH, _HEIGHT, _EDGE = 720.0, 360.0, 48.0
+_DARK_STYLE = """
+body { background: #17171a; color: #e8e8ec; } .verdict { background: #222226; }
+th, td { border-color: #3a3a40; }
+"""
 _SHORT_CELL = 28
-_MOST_LETTERS = 48
+_NO_PICTURES = "Pictures were left out: pip install 'ringfence[plots]' brings what draws them."
 
 
 def data_hash(observations: Mapping[str, Sequence[Any]]) -> str:
@@ -56,25 +49,31 @@ def data_hash(observations: Mapping[str, Sequence[Any]]) -> str:
 
 
 def record_html(
-    definition: Definition,
+    plan: Plan,
     verdict: Verdict,
     rounds: Sequence[Round],
     observations: Mapping[str, Sequence[Any]],
     *,
     created_at: float | None = None,
 ) -> str:
-    """Return the record as one HTML page."""
+    """Return the record as one HTML page, with pictures where they can be drawn."""
+    definition = plan.definition
+    drawn = study_pictures(plan, verdict, rounds, ["map", "timeline", "evidence"])
+    pictures = drawn or {}
     title = f"{definition.name}: decision record"
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict {escape(verdict.verdict)}">{escape(sentence(verdict))}</p>',
         "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in remarks(verdict)) + "</ul>",
         "<h2>Arms</h2>",
-        deceiver_map(verdict),
+        _picture(pictures, "map"),
+        f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
         _arms(verdict),
         "<h2>Fixed before the data</h2>",
         _fixed(definition, created_at),
         "<h2>Rounds</h2>",
+        _picture(pictures, "timeline"),
+        _picture(pictures, "evidence"),
         _rounds(definition, rounds),
         "<h2>To check it</h2>",
         _provenance(definition, verdict, observations),
@@ -82,85 +81,17 @@ def record_html(
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<title>{escape(title)}</title><style>{_STYLE}{_dark()}</style></head>"
         f"<body>{''.join(parts)}</body></html>\n"
     )
 
 
-def deceiver_map(verdict: Verdict) -> str:
-    """Return a picture of all arms: objective against the margin, feasible to the left."""
-    arms = [arm for arm in verdict.arms if arm.margin is not None and arm.estimates]
-    if not arms:
-        return ""
-    objective = next(iter(arms[0].estimates))
-    across = np.array([arm.margin or 0.0 for arm in arms])
-    up = np.array([arm.estimates[objective].value for arm in arms])
-    low = np.array([arm.estimates[objective].low for arm in arms])
-    high = np.array([arm.estimates[objective].high for arm in arms])
-    x = _scale(np.append(across, 0.0), _EDGE, _WIDTH - _EDGE)
-    y = _scale(np.concatenate([low, high, up]), _HEIGHT - _EDGE, _EDGE)
-    border = x(0.0)
-    parts = [
-        (
-            f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" aria-label="Arms by margin and '
-            f'objective">'
-        ),
-        (
-            f'<line x1="{border:.1f}" y1="{_EDGE / 2:g}" x2="{border:.1f}" '
-            f'y2="{_HEIGHT - _EDGE:g}" stroke="#8a8a94" stroke-dasharray="4 4"/>'
-        ),
-        _text(border - 6, _EDGE / 2 + 4, "feasible", "end"),
-        _text(border + 6, _EDGE / 2 + 4, "infeasible", "start"),
-        _text(_WIDTH / 2, _HEIGHT - 8, "margin: largest violation, in units of noise"),
-        _text(8, 16, objective, "start"),
-        *(_tick(x(value), _HEIGHT - _EDGE + 14, value) for value in _ticks(np.append(across, 0.0))),
-        *(
-            _tick(_EDGE - 10, y(value) + 4, value, "end")
-            for value in _ticks(np.concatenate([low, high]))
-        ),
-    ]
-    for arm, at, value, bottom, top in zip(arms, across, up, low, high, strict=True):
-        colour = _COLOURS[arm.kind or "infeasible"]
-        parts.append(
-            f'<line x1="{x(at):.1f}" y1="{y(bottom):.1f}" x2="{x(at):.1f}" y2="{y(top):.1f}" '
-            f'stroke="{colour}" stroke-width="2" opacity=".5"/>'
-            f'<circle cx="{x(at):.1f}" cy="{y(value):.1f}" r="6" fill="{colour}">'
-            f"<title>{escape(f'{arm.name}: {arm.kind}')}</title></circle>"
-        )
-        parts.append(_text(x(at) + 9, y(value) + 4, arm.name, "start"))
-    return "".join([*parts, "</svg>"])
+def _dark() -> str:
+    return f"@media screen and (prefers-color-scheme: dark) {{{_DARK_STYLE}{dark_rules()}}}\n"
 
 
-def _scale(values: Any, start: float, stop: float) -> Any:
-    low, high = float(np.min(values)), float(np.max(values))
-    span = (high - low) or 1.0
-    return lambda value: start + (float(value) - low) / span * (stop - start)
-
-
-def _ticks(values: Any) -> list[float]:
-    """Return three to six round numbers within the values' range."""
-    low, high = float(np.min(values)), float(np.max(values))
-    if high <= low:
-        return [low]
-    step = 10.0 ** math.floor(math.log10(high - low))
-    for finer in (1.0, 2.0, 4.0):
-        first = math.ceil(low * finer / step)
-        found = [k * step / finer for k in range(first, math.floor(high * finer / step) + 1)]
-        if len(found) >= 3:
-            break
-    return found
-
-
-def _tick(x: float, y: float, value: float, anchor: str = "middle") -> str:
-    return _text(x, y, f"{value:.3g}", anchor)
-
-
-def _text(x: float, y: float, words: str, anchor: str = "middle") -> str:
-    short = words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" '
-        f'fill="currentColor">{escape(short)}</text>'
-    )
+def _picture(pictures: Mapping[str, str], kind: str) -> str:
+    return f"<figure>{pictures[kind]}</figure>" if kind in pictures else ""
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from ringfence.core.errors import NotBuiltError, RingfenceError
-from ringfence.interfaces.cli import bench, compare, gaps, paper, plan, serve, simulate, study
+from ringfence.interfaces.cli import (
+    bench,
+    compare,
+    figure,
+    gaps,
+    paper,
+    plan,
+    serve,
+    simulate,
+    study,
+)
 
 EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -30,6 +40,7 @@ for _command in (
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
 app.command("serve")(serve.serve)
+app.command("figure")(figure.figure)
 app.command("bench")(bench.bench)
 
 

@@ -10,7 +10,7 @@ from fastapi import Response
 
 from ringfence.core.errors import MissingStudyError
 from ringfence.interfaces.strict import strict_json
-from ringfence.interfaces.studies import Study
+from ringfence.interfaces.studies import ROUNDS_DRAWN, Study
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports.charts import chart_bytes, study_chart, themed
 from ringfence.reports.tables import table_bytes
@@ -28,7 +28,6 @@ PICTURES = {
     "pdf": "application/pdf",
 }
 _INERT = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
-_MOST_ROUNDS = 200
 
 
 def observations(study: Study, kind: str) -> Response:
@@ -52,7 +51,7 @@ def figure(
         verdict = what_if(plan, look.view, constraint, threshold)
     if verdict is None:
         raise MissingStudyError("there is nothing to draw yet: too few pulls were told. Wait.")
-    rounds = look.study.rounds(most=_MOST_ROUNDS)
+    rounds = look.study.rounds(most=ROUNDS_DRAWN)
     chart = study_chart(kind, plan, verdict, rounds, theme=theme, fluid=form == "json")
     return _picture(chart, form)
 

@@ -22,6 +22,7 @@ _DASHES = ([1, 0], [8, 3], [2, 2], [8, 3, 2, 3], [5, 2], [1, 3], [12, 3], [4, 4]
 _ONE_IN_A_HUNDRED = math.log(100.0)
 _LINE = 14.0
 _FEW = 30
+_ENOUGH = 50.0  # nats: beyond any doubt that matters, and others would be squeezed
 
 
 def evidence_chart(
@@ -33,16 +34,19 @@ def evidence_chart(
     """
     alt = altair()
     rows = evidence_rows(plan, verdict, rounds)
-    top = 1.08 * max([_ONE_IN_A_HUNDRED, *(row["evidence"] for row in rows)])
+    rows = [{**row, "drawn": min(row["evidence"], _ENOUGH)} for row in rows]
+    top = 1.08 * max([_ONE_IN_A_HUNDRED, *(row["drawn"] for row in rows)])
     first = min((row["pulls"] for row in rows), default=0)
     last = max((row["pulls"] for row in rows), default=1)
     few = len(rows) <= _FEW * len({row["series"] for row in rows})
     series = list(range(MOST_CHALLENGERS + 1))
     scale = alt.Scale(type="sqrt", domain=[0, top], nice=False)
-    x = alt.X("pulls:Q", title="pulls of the study").scale(
-        domain=[first if first < last else 0, last], nice=False
+    x = (
+        alt.X("pulls:Q", title="pulls of the study")
+        .axis(tickCount=8)
+        .scale(domain=[first if first < last else 0, last], nice=False)
     )
-    y = alt.Y("evidence:Q", title="evidence, in nats", scale=scale).axis(tickCount=6)
+    y = alt.Y("drawn:Q", title="evidence, in nats", scale=scale).axis(tickCount=6)
     colour = alt.Color("series:N", legend=None).scale(domain=series)
     lines = (
         alt.Chart(alt.Data(values=rows))
@@ -85,7 +89,7 @@ def evidence_chart(
 def _ends(rows: Sequence[dict[str, Any]], top: float) -> list[dict[str, Any]]:
     """Return the name of every series, near its end and apart from the others."""
     ends = latest(rows)
-    wanted = [HEIGHT * (1.0 - math.sqrt(row["evidence"] / top)) for row in ends]
+    wanted = [HEIGHT * (1.0 - math.sqrt(row["drawn"] / top)) for row in ends]
     places = spread(wanted, _LINE, 4.0, HEIGHT - 4.0)
     last = max((row["pulls"] for row in ends), default=0)
     return [
@@ -93,10 +97,14 @@ def _ends(rows: Sequence[dict[str, Any]], top: float) -> list[dict[str, Any]]:
             **row,
             "pulls": last,
             "at": top * (1.0 - place / HEIGHT) ** 2,
-            "label": shortened(row["name"], IN_LABEL + 4),
+            "label": f"{shortened(row['name'], IN_LABEL + 4)}: {_figure(row['evidence'])}",
         }
         for row, place in zip(ends, places, strict=True)
     ]
+
+
+def _figure(evidence: float) -> str:
+    return f"{evidence:.2g}" if evidence < _ENOUGH else f"{evidence:,.0f}"
 
 
 def _subtitle(verdict: Verdict, rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -107,4 +115,8 @@ def _subtitle(verdict: Verdict, rows: Sequence[dict[str, Any]]) -> list[str]:
     lines = [
         "how far estimates would have to move for another answer; dashed: 4.6 nats, about 1 in 100"
     ]
-    return [*lines, f"{counted(rest, 'arm')} further away not drawn"] if rest > 0 else lines
+    more = [f"{counted(rest, 'arm')} further away not drawn"] * (rest > 0)
+    more += [f"lines are drawn up to {_ENOUGH:g} nats"] * any(
+        row["evidence"] > _ENOUGH for row in rows
+    )
+    return [*lines, "; ".join(more)] if more else lines

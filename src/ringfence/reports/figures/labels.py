@@ -114,16 +114,23 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def spread(wanted: Sequence[float], least: float, top: float, bottom: float) -> list[float]:
-    """Return places near the wanted ones, in their order, at least so far apart.
+    """Return places as near as can be to the wanted ones, in their order, at least so far apart.
 
-    Within `top` and `bottom`, where they fit; places grow downwards, as pixels do.
+    Names that would touch form a block, centred on what its members want; blocks stay between `top`
+    and `bottom`, where they fit. Places grow downwards, as pixels do.
     """
     order = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
-    places = [0.0] * len(wanted)
-    last = top - least
+    blocks: list[tuple[float, int]] = []  # where a block begins, and how many names it has
     for i in order:
-        last = places[i] = max(wanted[i], last + least)
-    edge = bottom + least
-    for i in reversed(order):
-        edge = places[i] = min(places[i], edge - least)
+        start, size = min(max(wanted[i], top), bottom), 1
+        while blocks and blocks[-1][0] + blocks[-1][1] * least > start:
+            before, members = blocks.pop()
+            start = (before * members + (start - members * least) * size) / (members + size)
+            size += members
+            start = max(min(start, bottom - (size - 1) * least), top)
+        blocks.append((start, size))
+    places = [0.0] * len(wanted)
+    spots = [start + k * least for start, size in blocks for k in range(size)]
+    for i, spot in zip(order, spots, strict=True):
+        places[i] = spot
     return places
