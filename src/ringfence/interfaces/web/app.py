@@ -39,7 +39,6 @@ def make_app(storage: str, door: Door, functions: Mapping[str, Functions] | None
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.watch, app.state.jobs = Watch(shelf), Jobs()
         yield
-        app.state.jobs.close()
 
     from importlib.metadata import version
 
@@ -60,6 +59,7 @@ def make_app(storage: str, door: Door, functions: Mapping[str, Functions] | None
     app.add_exception_handler(RingfenceError, _ours)
     app.add_exception_handler(RequestValidationError, _shape)
     app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(Exception, _unforeseen)
     _document(app)
     return app
 
@@ -108,6 +108,11 @@ def _plain(request: Request, error: Exception) -> Response:
         else (f"{request.method} cannot be used at this address.")
     )
     return _for_people(request, problem(error.status_code, detail, error.headers), detail)
+
+
+def _unforeseen(_: Request, __: Exception) -> Response:
+    """Answer for a fault of ours; the server's log has the rest."""
+    return problem(500, "this is a fault of ringfence: the server's log says more.")
 
 
 def _for_people(request: Request, answer: Response, detail: str) -> Response:

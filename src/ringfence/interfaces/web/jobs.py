@@ -7,9 +7,9 @@ import secrets
 import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
+from queue import Queue
+from threading import Lock, Thread
 from typing import Any
 
 from ringfence.core.errors import InputError, MissingStudyError, RingfenceError
@@ -44,9 +44,11 @@ class Jobs:
 
     def __init__(self) -> None:
         """Begin without work."""
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ringfence-job")
         self._kept: OrderedDict[str, Job] = OrderedDict()
+        self._waiting: Queue[tuple[Job, Callable[[Advance], Any]]] = Queue()
         self._lock = Lock()
+        # A daemon: work that nobody waits for any more must not keep a server from stopping.
+        Thread(target=self._work, name="ringfence-jobs", daemon=True).start()
 
     def begin(self, kind: str, title: str, work: Callable[[Advance], Any]) -> Job:
         """Put work in line; too much of it is refused."""
@@ -58,7 +60,7 @@ class Jobs:
             over = [key for key, one in self._kept.items() if one.is_over]
             for key in over[: max(0, len(self._kept) - MOST_KEPT)]:
                 del self._kept[key]
-        self._pool.submit(self._run, job, work)
+        self._waiting.put((job, work))
         return job
 
     def find(self, key: str) -> Job:
@@ -74,9 +76,9 @@ class Jobs:
             done = [job for job in self._kept.values() if job.kind == kind and job.result]
         return done[-1] if done else None
 
-    def close(self) -> None:
-        """Begin nothing more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    def _work(self) -> None:
+        while True:
+            self._run(*self._waiting.get())
 
     def _run(self, job: Job, work: Callable[[Advance], Any]) -> None:
         job.said = "begun"

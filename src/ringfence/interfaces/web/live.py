@@ -31,7 +31,7 @@ class Watch:
 
     def __init__(self, shelf: Shelf) -> None:
         """Watch the studies of a shelf."""
-        self._shelf = shelf
+        self._shelf, self._loop = shelf, asyncio.get_running_loop()
         self._followed: dict[str, _Followed] = {}
         self._closing = asyncio.Event()
 
@@ -41,7 +41,10 @@ class Watch:
         return sum(followed.followers for followed in self._followed.values())
 
     def close(self) -> None:
-        """End all streams."""
+        """End all streams; any thread may say so."""
+        self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
         self._closing.set()
         for followed in self._followed.values():
             followed.changed.set()
@@ -84,5 +87,5 @@ class Watch:
             await asyncio.sleep(max(_POLL_SECONDS, took))
 
     async def _event(self, name: str) -> str:
-        document: dict[str, Any] = await asyncio.to_thread(self._shelf.brief, name)
+        document: dict[str, Any] = await asyncio.to_thread(self._shelf.news, name)
         return f"event: change\ndata: {strict_json(document)}\n\n"

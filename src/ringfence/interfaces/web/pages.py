@@ -139,6 +139,7 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "name": look.study.name,
         "definition": look.study.definition,
         "created_at": look.study.created_at,
+        "version": look.pulse,
         "status": look.status,
         "verdict": verdict,
         "figures": FIGURES,

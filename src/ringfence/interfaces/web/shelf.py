@@ -73,6 +73,10 @@ class Shelf:
             "created_at": created_at,
         }
 
+    def news(self, name: str) -> dict[str, Any]:
+        """Return where a study stands, with a word by which a reader knows whether it has that."""
+        return self.brief(name) | {"version": self.pulse(name)}
+
     def listing(self) -> list[dict[str, Any]]:
         """Return where every study stands, those that can still be read."""
         found = []

@@ -39,6 +39,10 @@ async function fetchPage(url) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
+// The version that this page shows, and the latest that was heard of.
+let shown = document.getElementById("version")?.dataset.version;
+let wanted = null;
+
 let refreshing = false;
 let again = false;
 async function refresh() {
@@ -53,6 +57,8 @@ async function refresh() {
       const other = fresh.getElementById(part.id);
       if (other) replaceWith(part, other);
     }
+    shown = fresh.getElementById("version")?.dataset.version;
+    if (wanted && shown !== wanted) setTimeout(refresh, 1000);  // the server had an older look
     document.dispatchEvent(new CustomEvent("ringfence:change"));
   } catch {
     say("· the server does not answer; this is the last state seen");
@@ -65,12 +71,11 @@ async function refresh() {
 const followed = document.querySelector("[data-events]");
 if (followed) {
   const events = new EventSource(followed.dataset.events);
-  let seen = null;
   events.addEventListener("change", (event) => {
     const now = JSON.parse(event.data);
     say(now.finished ? "· finished" : "· live");
-    if (seen !== null && seen !== event.data) refresh();
-    seen = event.data;
+    wanted = now.version;
+    if (wanted !== shown) refresh();
   });
   events.addEventListener("error", () => say("· the server does not answer; this is the last state seen"));
 }
@@ -92,13 +97,13 @@ for (const form of document.querySelectorAll("[data-what-if]")) {
   const number = form.querySelector("input[type=number]");
   const answer = document.getElementById("what-if-answer");
   let timer = 0;
-  let wanted = 0;
+  let asked = 0;
   const show = async () => {
-    const mine = ++wanted;
+    const mine = ++asked;
     const query = new URLSearchParams(new FormData(form)).toString();
     try {
       const fresh = await fetchPage(`${form.action}?${query}`);
-      if (mine !== wanted) return;
+      if (mine !== asked) return;
       replaceWith(answer, fresh.getElementById("what-if-answer"));
       showMap(query);
     } catch {
@@ -116,7 +121,7 @@ for (const form of document.querySelectorAll("[data-what-if]")) {
   form.addEventListener("submit", (event) => { event.preventDefault(); show(); });
   form.addEventListener("reset", () => {
     clearTimeout(timer);
-    wanted += 1;
+    asked += 1;
     answer.replaceChildren();
     showMap("");
   });
