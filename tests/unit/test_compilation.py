@@ -10,6 +10,7 @@ import pytest
 
 from ringfence.policies import constrained_sr, infeasible_first
 from ringfence.simulation import compilation
+from ringfence.simulation.caching import cache_folder
 
 
 def module(text: str) -> ModuleType:
@@ -83,4 +84,4 @@ def test_no_home_means_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RINGFENCE_CACHE_DIR", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", nowhere)
-    assert compilation.cache_folder("x") is None
+    assert cache_folder("x") is None

@@ -9,11 +9,9 @@ May touch core, policies and the cache folder.
 """
 
 import hashlib
-import os
 import platform
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any
@@ -21,6 +19,8 @@ from typing import Any
 import numba
 import numpy as np
 from numba.extending import register_jitable
+
+from ringfence.simulation.caching import cache_folder
 
 CompilationError = numba.core.errors.NumbaError
 
@@ -109,17 +109,6 @@ def fingerprint(function: Callable[..., Any]) -> str:
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
 
 
-def cache_folder(name: str) -> Path | None:
-    """Return a folder for compiled kernels of that fingerprint, or None if unwritable."""
-    named = os.environ.get("RINGFENCE_CACHE_DIR")
-    try:
-        folder = (Path(named) if named else _user_cache() / "ringfence") / name
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # no permission, or no home
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
 def _names_of(function: FunctionType) -> dict[str, Any]:
     """Return what a function's names stand for: globals, attributes of modules, cells."""
     names = function.__code__.co_names
@@ -132,11 +121,3 @@ def _names_of(function: FunctionType) -> dict[str, Any]:
         }
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     return known | {name: cell.cell_contents for name, cell in cells}
-
-
-def _user_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
