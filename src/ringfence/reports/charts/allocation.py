@@ -54,7 +54,7 @@ def allocation_chart(
         lines.append(f"{counted(left_out, 'arm')} with {counted(rest, 'pull')} in all not drawn")
     return alt.layer(bars, totals).properties(
         width="container" if fluid else WIDTH,
-        height=alt.Step(STEP) if rows else 60,
+        height=STEP * max(len(ends), 2),
         view=alt.ViewBackground(strokeOpacity=0),
         title=alt.TitleParams(title, subtitle=lines),
         description=f"Pulls by arm. {title}.",

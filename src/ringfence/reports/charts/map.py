@@ -156,9 +156,11 @@ def _intervals(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour:
 
 def _marks(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any) -> Any:
     kinds = list(KINDS)
-    sizes = [size if len(rows) <= _MANY else size // 2 for size in _SIZES]
+    sizes = dict(zip(kinds, _SIZES, strict=True))
+    part = 1 if len(rows) <= _MANY else 2
+    sized = [{**row, "size": sizes[row["kind"]] // part} for row in reversed(rows)]
     return (
-        alt.Chart(alt.Data(values=list(reversed(rows))))
+        alt.Chart(alt.Data(values=sized))
         .mark_point(filled=True, opacity=0.95)
         .encode(
             x=x,
@@ -167,7 +169,7 @@ def _marks(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any
             shape=alt.Shape("kind:N", title=None, legend=colour["legend"]).scale(
                 domain=kinds, range=list(_SHAPES)
             ),
-            size=alt.Size("kind:N", legend=None).scale(domain=kinds, range=sizes),
+            size=alt.Size("size:Q", scale=None, legend=None),
             tooltip=[
                 alt.Tooltip("name:N", title="arm"),
                 alt.Tooltip("kind:N", title="looks"),

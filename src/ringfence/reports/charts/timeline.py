@@ -75,7 +75,7 @@ def timeline_chart(
     title = timeline_title(plan, verdict, rows)
     return alt.layer(*bars, notes).properties(
         width="container" if fluid else WIDTH,
-        height=alt.Step(STEP) if rows else 60,
+        height=STEP * max(len({row["name"] for row in rows}), 2),
         view=alt.ViewBackground(strokeOpacity=0),
         title=alt.TitleParams(title, subtitle=_subtitle(adaptive=adaptive, left_out=left_out)),
         description=f"Timeline of {counted(len(verdict.arms), 'arm')}. {title}.",

@@ -64,7 +64,7 @@ def labelled(
 
     Rows come in order of importance and have x and y. A name is given the first side on which it
     stays inside, and clear of all marks and of the names before it; where it can be, clear of what
-    it should `avoid` too.
+    it should `avoid` too. The first row is always named.
     """
     centres = [frame.place(row["x"], row["y"]) for row in rows]
     taken: list[Box] = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in centres]
@@ -77,6 +77,8 @@ def labelled(
             others = taken[:place] + taken[place + 1 :]
             side = _free_side(centres[place], text, [*others, *avoid], frame)
             side = side or _free_side(centres[place], text, others, frame)
+            if not side and place == 0:  # the first must be named, whatever lies beneath
+                side = _least_crowded(centres[place], text, others)
         if side:
             given += 1
             taken.append(_box(centres[place], text, side))
@@ -98,6 +100,13 @@ def _free_side(centre: tuple[float, float], text: str, others: Sequence[Box], fr
         if inside and not any(_overlap(box, other) for other in others):
             return side
     return ""
+
+
+def _least_crowded(centre: tuple[float, float], text: str, others: Sequence[Box]) -> str:
+    def crossed(side: str) -> int:
+        return sum(_overlap(_box(centre, text, side), other) for other in others)
+
+    return min(SIDES, key=crossed)
 
 
 def _box(centre: tuple[float, float], text: str, side: str) -> Box:
