@@ -108,7 +108,7 @@ def new_tab(
         context.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests of this process."""
     with browser() as started:
