@@ -8,7 +8,7 @@ RIVALS_READY := $(RIVALS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu figures clean
+.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu figures screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -80,6 +80,9 @@ bench-gpu: $(READY)  ## Replications a second on NVIDIA GPUs, beside the CPU's.
 
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
+
+screenshots: $(READY) services  ## Take the pictures of the page again, with Chromium.
+	$(BIN)/python docs/make_screenshots.py
 
 clean:  ## Remove what was built.
 	rm -rf $(VENV) $(RIVALS) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

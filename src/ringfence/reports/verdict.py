@@ -58,6 +58,12 @@ def sentence(verdict: Verdict) -> str:
 
 def remarks(verdict: Verdict) -> list[str]:
     """Return what else a reader should know, a line each."""
+    flips = [flip_sentence(flip) for flip in verdict.flips]
+    return [*findings(verdict), *flips, *[EXPLORATORY] * bool(flips), CAVEAT]
+
+
+def findings(verdict: Verdict) -> list[str]:
+    """Return what was found beside the answer, a line each."""
     lines = []
     chosen = next(arm for arm in verdict.arms if arm.name == verdict.arm)
     for limit in chosen.blocked_by:
@@ -68,12 +74,10 @@ def remarks(verdict: Verdict) -> list[str]:
         for arm in verdict.arms
         if arm.kind == "deceiver"
     ]
-    lines += [flip_sentence(flip) for flip in verdict.flips]
-    lines += [EXPLORATORY] * bool(verdict.flips)
     lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
-    return [*lines, CAVEAT]
+    return lines
 
 
 def flip_sentence(flip: Flip) -> str:

@@ -30,7 +30,7 @@ MOST_ARMS = 40
 _PAGE = 50
 FIGURES = {
     "map": "Deceiver map",
-    "timeline": "Who left when",
+    "timeline": "The course of the study",
     "allocation": "Where the pulls went",
     "evidence": "Evidence against each challenger",
 }
@@ -152,7 +152,8 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
     shown = arms if every_arm else arms[:MOST_ARMS]
     return content | {
         "sentence": words.sentence(verdict),
-        "remarks": words.remarks(verdict),
+        "findings": words.findings(verdict),
+        "caveat": words.CAVEAT,
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
         "left_out": len(arms) - len(shown),
