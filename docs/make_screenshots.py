@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import sync_playwright
 
@@ -17,6 +18,12 @@ from ringfence.interfaces.web.server import served
 ROOT = Path(__file__).parent.parent
 IMAGES = ROOT / "docs" / "images"
 PULLS = 1300
+HEIGHT = 1010
+PICTURES: tuple[tuple[str, Literal["light", "dark"], int], ...] = (
+    ("page", "light", 1240),
+    ("page-dark", "dark", 1240),
+    ("page-phone", "light", 400),
+)
 
 
 def main() -> None:
@@ -31,13 +38,9 @@ def main() -> None:
         study.optimize(file.evaluation(), workers=4, most=PULLS)
         with served(storage, Door.of(read_only=True)) as address, sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=command, args=["--no-sandbox"])
-            for name, theme, width, height in (
-                ("page", "light", 1240, 1010),
-                ("page-dark", "dark", 1240, 1010),
-                ("page-phone", "light", 400, 1010),
-            ):
+            for name, theme, width in PICTURES:
                 context = chromium.new_context(
-                    viewport={"width": width, "height": height}, color_scheme=theme
+                    viewport={"width": width, "height": HEIGHT}, color_scheme=theme
                 )
                 tab = context.new_page()
                 tab.goto(f"{address}studies/{study.name}")
