@@ -31,7 +31,8 @@ paper: $(READY)  ## Reproduce the paper's four panels; the figure goes to out/pa
 	@mkdir -p $(OUT)
 	$(BIN)/ringfence paper --figure $(OUT)/paper.png
 
-# PostgreSQL's server programs, for the tests that start a server of their own on a loopback port.
+# For the tests that start a server of their own on a loopback port, and those that open the page:
+# PostgreSQL's server programs, and a browser.
 services:
 	@if ! command -v initdb > /dev/null && ! ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
@@ -40,6 +41,11 @@ services:
 	    (apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql > /dev/null) || \
 	    echo "PostgreSQL cannot be installed: its tests will be skipped."; \
 	  else echo "PostgreSQL's server programs are missing and we are not root: its tests will be skipped. Install your system's package 'postgresql'."; fi; fi
+	@if ! command -v chromium > /dev/null && ! command -v chromium-browser > /dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    (apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium > /dev/null) || \
+	    echo "Chromium cannot be installed: its tests will be skipped."; \
+	  else echo "Chromium is missing and we are not root: its tests will be skipped. Install your system's package 'chromium'."; fi; fi
 
 test: lint services  ## Run every check: lint, then the tests.
 	$(BIN)/python -m pytest -n 2
