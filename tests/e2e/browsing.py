@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 COMMANDS = ("chromium", "chromium-browser")
 ARGUMENTS = (
@@ -25,7 +25,7 @@ ARGUMENTS = (
     # Port 9 answers nobody: what is not loopback, which goes round any proxy, ends there.
     "--proxy-server=127.0.0.1:9",
 )
-PATIENCE_MS = 10_000
+PATIENCE_MS = 20_000
 WATCH = """
 addEventListener("securitypolicyviolation", (event) => ringfenceViolation(
   [event.violatedDirective, event.blockedURI, event.sourceFile, event.lineNumber].join(" ")
@@ -66,6 +66,7 @@ def browser() -> Iterator[Browser]:
     if command is None:
         pytest.skip(f"Chromium: none of {', '.join(COMMANDS)} is on PATH")
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE_MS)
         started = playwright.chromium.launch(executable_path=command, args=list(ARGUMENTS))
         try:
             yield started
@@ -110,7 +111,7 @@ def new_tab(
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """One browser for all tests of this process."""
+    """One browser for a module: while it is open, no other event loop can run in this thread."""
     with browser() as started:
         yield started
 

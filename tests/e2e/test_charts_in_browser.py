@@ -141,9 +141,17 @@ def looks(
     seen = [markup(chart)]
     for _ in moves(page, chart):
         until(page, lambda: markup(chart) != seen[-1])
-        page.wait_for_timeout(60)
-        seen.append(markup(chart))
+        seen.append(at_rest(page, chart))
     return seen
+
+
+def at_rest(page: Page, chart: Locator) -> str:
+    """Return how a chart looks once it has stopped changing."""
+    before = ""
+    while before != (now := markup(chart)):
+        before = now
+        page.wait_for_timeout(100)
+    return now
 
 
 # --------------------------------------------------------------------------- tooltips and names
