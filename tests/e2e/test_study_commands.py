@@ -342,6 +342,43 @@ def test_an_interrupted_run_gives_its_leases_back_and_resumes(tmp_path: Path) ->
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
 
 
+def test_a_study_is_drawn_by_kind_and_theme(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    ringfence("run", str(file), "--workers", "2", "--json")
+    target = tmp_path / "map.svg"
+    done = ringfence("figure", str(file), "--output", str(target))
+    assert (done.code, done.err) == (0, "")
+    assert str(target) in done.out
+    assert "solid is the best feasible arm" in target.read_text(encoding="utf-8")
+    for kind in ("timeline", "allocation", "evidence"):
+        drawn = tmp_path / f"{kind}.png"
+        options = ("--kind", kind, "--theme", "dark", "--output", str(drawn), "--json")
+        found = document(ringfence("figure", str(file), *options))
+        assert found == {"kind": kind, "theme": "dark", "output": str(drawn)}
+        assert drawn.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--kind", "pie", "--output", "a.png"], ["kind = 'pie'", "map, timeline"]),
+        (["--theme", "drak", "--output", "a.png"], ["theme = 'drak'", "Did you mean 'dark'"]),
+        (["--output", "a.gif"], ["output = 'a.gif'", ".png, .svg, .pdf"]),
+        (["--output", "no/such/folder/a.png"], ["output = ", "no folder"]),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_is_refused_before_any_work(
+    options: list[str], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The study does not even exist, and is not looked for."""
+    monkeypatch.chdir(tmp_path)
+    done = ringfence("figure", "nowhere", *options)
+    assert (done.code, done.out) == (2, "")
+    for word in words:
+        assert word in done.err
+    assert not list(tmp_path.iterdir())
+
+
 HOSTILE = [
     "<script>alert(1)</script>",
     "'; DROP TABLE pulls; --",

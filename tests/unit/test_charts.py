@@ -338,3 +338,25 @@ def test_a_study_draws_itself(tmp_path: Any) -> None:
 def test_a_theme_can_be_put_on_any_chart() -> None:
     chart = STUDY_CHARTS["map"](*phase_case())
     assert themed(chart, "print").to_dict()["background"] == THEMES["print"].background
+
+
+def test_a_record_has_no_need_of_the_simulator() -> None:
+    """Fresh, for what other tests loaded: neither a compiler nor a drawing library comes along."""
+    import subprocess
+
+    heavy = {"numba", "llvmlite", "scipy", "altair", "vl_convert"}
+    code = (
+        "import sys, ringfence.reports.record as r; print(*{m.split('.')[0] for m in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not heavy & set(done.stdout.split())
+
+
+def test_every_public_chart_name_is_there() -> None:
+    import ringfence.reports.charts as charts
+
+    assert sorted(charts._HOMES) == sorted(charts.__all__)
+    for name in charts.__all__:
+        assert getattr(charts, name) is not None
+    with pytest.raises(AttributeError, match="no_such_chart"):
+        charts.no_such_chart  # type: ignore[attr-defined]  # noqa: B018

@@ -439,8 +439,9 @@ def test_evidence_is_bounded_however_long_a_study_was() -> None:
     plan = make_plan(names, "top-two", budget=10_000)
     estimates = [[0.1 * k, 0.0] for k in range(20)]
     allocations = [[2] * 20] + [[1] + [0] * 19] * 999
-    known: list[dict[str, Any]] = [{}]
-    known += [seen(estimates, [2 + k] + [2] * 19, SCALES) for k in range(999)]
+    known: list[dict[str, Any]] = [{}] + [
+        seen(estimates, [2 + k] + [2] * 19, SCALES) for k in range(999)
+    ]
     rounds = make_rounds(allocations, known)
     rows = evidence_rows(plan, verdict, rounds)
     assert len({row["pulls"] for row in rows}) == 200

@@ -412,3 +412,36 @@ def test_confidence_is_how_often_a_verdict_is_right() -> None:
 def test_the_check_of_calibration_notices_too_much_confidence() -> None:
     with pytest.raises(AssertionError, match="right"):
         check_calibrated(*confidences(copies=3))
+
+
+# --------------------------------------------------------------------------------------
+# The interval of the margin
+# --------------------------------------------------------------------------------------
+
+
+def test_the_margins_interval_is_that_of_the_binding_constraint() -> None:
+    """One arm: its variance is the pooled one, so a margin's error is sqrt(1/(2 V)) sqrt(V/n)."""
+    rng = np.random.default_rng(5)
+    risk, heat = rng.normal(0.0, 1.0, 40), rng.normal(0.0, 3.0, 40)
+    rows = {"arm": ["arm 0"] * 40, "loss": risk[::-1].tolist(), "risk": risk.tolist()}
+    for limit, binding in ((100.0, risk - 1.0), (float(heat.mean()) - 2.0, heat)):
+        constraints = ["mean(risk) <= 1.0", f"mean(heat) <= {limit!r}"]
+        study = make(arms=1, constraints=constraints)
+        study.bring({**rows, "heat": heat.tolist()}, arm="arm", label="log")
+        (arm,) = study.recommend().arms
+        excess = float(binding.mean()) - (limit if binding is heat else 0.0)
+        spread = float(binding.std(ddof=1))
+        assert arm.margin == pytest.approx(excess / (2.0**0.5 * spread))
+        reach = stats.norm.ppf(0.975) / (2.0 * len(risk)) ** 0.5
+        assert arm.margin is not None
+        assert arm.margin_low == pytest.approx(arm.margin - reach)
+        assert arm.margin_high == pytest.approx(arm.margin + reach)
+
+
+def test_an_arm_that_cannot_be_judged_has_no_interval() -> None:
+    study = make(arms=2)
+    rows = {"arm": ["arm 0"] * 4, "loss": [1.0, 2.0, 3.0, 4.0], "risk": [0.0, 0.5, 0.0, 0.5]}
+    study.bring(rows, arm="arm", label="log")
+    seen, unseen = study.recommend().arms
+    assert seen.margin_low is not None
+    assert (unseen.margin, unseen.margin_low, unseen.margin_high) == (None, None, None)

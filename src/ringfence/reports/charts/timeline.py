@@ -106,5 +106,5 @@ def _subtitle(*, adaptive: bool, left_out: int) -> list[str]:
         rest = "less often pulled"
     else:
         lines = ["a bar ends where its arm left: in which phase, and behind whom if not the answer"]
-        rest = "that left earlier"
+        rest = "that left no later"
     return [*lines, f"{counted(left_out, 'arm')} {rest} not drawn"] if left_out else lines
