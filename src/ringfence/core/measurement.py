@@ -12,7 +12,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import EstimateError, InputError
 from ringfence.core.expressions import Attribute, Own
-from ringfence.core.statistics import measure
+from ringfence.core.statistics import measure_whole
 from ringfence.core.streams import shuffled_places
 
 MOST_GROUPS = 256  # how many times a user's own function is called again to find its noise
@@ -75,7 +75,7 @@ def measure_sample(
             )
         else:
             values, level = arrays[0], attribute.level or 0.0
-            estimates[place] = measure(
+            estimates[place] = measure_whole(
                 attribute.kind, level, sign, values, np.sort(values), influences[:, place]
             )
     grouped = any(attribute.own is not None for attribute in listed)

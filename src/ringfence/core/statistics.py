@@ -85,6 +85,29 @@ def measure(
     return fill_robust_mean(values, ordered, influences)
 
 
+def measure_whole(
+    kind: int, level: float, sign: float, values: Floats, ordered: Floats, influences: Floats
+) -> float:
+    """Return and fill in what `measure` does, to the last bit.
+
+    Without a compiler, means, shares and quantiles are a hundred times faster by whole arrays.
+    """
+    if ordered[0] == ordered[-1] or (kind > SHARE_UP_TO and kind != QUANTILE):
+        return measure(kind, level, sign, values, ordered, influences)
+    count = values.shape[0]
+    if kind == QUANTILE:
+        rank = quantile_rank(count, level, sign)
+        cut = ordered[min(max(rank, 1), count - 1) - 1]
+        influences[:] = values > cut if cut < ordered[-1] else values >= cut
+        share = np.sum(influences) / count  # of zeros and ones: exact in any order
+        influences[:] = (influences - share) * quantile_unit(ordered, level, share)
+        return float(ordered[rank - 1])
+    influences[:] = contributions(kind, level, values)
+    mean = np.cumsum(influences)[-1] / count  # one after the other, as `fill_mean` adds
+    influences -= mean
+    return float(mean)
+
+
 def fill_mean(kind: int, level: float, values: Floats, influences: Floats) -> float:
     """Measure a mean, or a share as the mean of zeros and ones."""
     count = values.shape[0]
@@ -120,6 +143,17 @@ def lower_rank(count: int, level: float) -> int:
     return min(count, max(1, math.ceil(count * level - NEXT_TO_NOTHING)))
 
 
+def quantile_rank(count: int, level: float, sign: float) -> int:
+    """Return the place, from 1, of the ordered pull that is the quantile."""
+    return lower_rank(count, level) if sign > 0.0 else count + 1 - lower_rank(count, 1.0 - level)
+
+
+def quantile_unit(ordered: Floats, level: float, share: float) -> float:
+    """Return the influence of a pull beyond a quantile, less that of one before it."""
+    steepness = sparsity(ordered, level)
+    return steepness * math.sqrt(level * (1.0 - level) / (share * (1.0 - share)))
+
+
 def fill_quantile(
     level: float, sign: float, values: Floats, ordered: Floats, influences: Floats
 ) -> float:
@@ -128,14 +162,13 @@ def fill_quantile(
     It is kept at that even where the pulls are too few to have one beyond the quantile.
     """
     count = values.shape[0]
-    rank = lower_rank(count, level) if sign > 0.0 else count + 1 - lower_rank(count, 1.0 - level)
+    rank = quantile_rank(count, level, sign)
     fill_side(ordered, min(max(rank, 1), count - 1), values, influences)
     beyond = 0.0
     for k in range(count):
         beyond += influences[k]
     share = beyond / count
-    steepness = sparsity(ordered, level)
-    unit = steepness * math.sqrt(level * (1.0 - level) / (share * (1.0 - share)))
+    unit = quantile_unit(ordered, level, share)
     for k in range(count):
         influences[k] = (influences[k] - share) * unit
     return float(ordered[rank - 1])

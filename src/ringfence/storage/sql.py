@@ -11,11 +11,10 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -23,15 +22,14 @@ from ringfence.core.errors import InputError
 from ringfence.storage import schema
 from ringfence.storage.engines import in_words, open_engine
 from ringfence.storage.memory import missing, taken
+from ringfence.storage.rows import harvest_between, head_row, pull_of, pull_row, round_of
 from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
     PastFact,
     PullFact,
-    Rejection,
     Round,
-    State,
     Tally,
 )
 
@@ -61,7 +59,7 @@ class SqlStorage:
             "name": definition.name,
             "definition": json.dumps(definition.to_dict()),
             "created_at": time.time(),
-            **_head_row(head),
+            **head_row(head),
         }
         with in_words(self.url), self._transaction() as connection:
             try:
@@ -164,7 +162,7 @@ class SqlLedger:
     def set_head(self, head: Head) -> None:
         """Write where it stands."""
         mine = schema.studies.c.id == self._study
-        self._connection.execute(sa.update(schema.studies).where(mine), _head_row(head))
+        self._connection.execute(sa.update(schema.studies).where(mine), head_row(head))
         self.head = head
 
     def round(self, number: int) -> Round:
@@ -190,7 +188,7 @@ class SqlLedger:
             .where(schema.rounds.c.study == self._study, which)
             .order_by(schema.rounds.c.number)
         )
-        return [_round(row) for row in self._connection.execute(query)]
+        return [round_of(row) for row in self._connection.execute(query)]
 
     def add_round(self, fresh: Round) -> None:
         """Write a round."""
@@ -227,30 +225,8 @@ class SqlLedger:
 
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of a stretch of pulls."""
-        columns = schema.pulls.c
-        query = (
-            sa.select(
-                columns.arm, columns.ordinal, columns.state, columns.charged, columns["values"]
-            )
-            .where(columns.study == self._study, columns.number.between(first, last))
-            .order_by(columns.number)
-        )
-        rows = self._connection.execute(query).all()
         width = len(self.definition.metrics)
-        if not rows:
-            return Harvest.of([], width)
-        arms, ordinals, states, charged, values = zip(*rows, strict=True)
-        nothing = json.dumps([None] * width)
-        written = "[" + ",".join(value or nothing for value in values) + "]"
-        state = np.array(states)
-        return Harvest(
-            arms=np.array(arms, dtype=np.int64),
-            ordinals=np.array(ordinals, dtype=np.int64),
-            is_told=state == State.TOLD.value,
-            is_failed=state == State.FAILED.value,
-            is_charged=np.array(charged, dtype=np.bool_),
-            values=np.array(json.loads(written), dtype=np.float64).reshape(len(rows), width),
-        )
+        return harvest_between(self._connection, self._study, width, first, last)
 
     def expired(self, now: float, most: int) -> Sequence[PullFact]:
         """Return issued pulls whose lease has run out."""
@@ -266,11 +242,11 @@ class SqlLedger:
         )
         if most is not None:
             query = query.limit(most)
-        return [_pull(row) for row in self._connection.execute(query).mappings()]
+        return [pull_of(row) for row in self._connection.execute(query).mappings()]
 
     def add_pulls(self, fresh: Iterable[PullFact]) -> None:
         """Write pulls that were not there."""
-        rows = [{"study": self._study, **_pull_row(pull)} for pull in fresh]
+        rows = [{"study": self._study, **pull_row(pull)} for pull in fresh]
         if rows:
             self._connection.execute(sa.insert(schema.pulls), rows)
 
@@ -279,7 +255,7 @@ class SqlLedger:
         columns = ("state", "lease", "deadline", "failures", "values", "cost", "error", "charged")
         rows = []
         for pull in changed:
-            row = _pull_row(pull)
+            row = pull_row(pull)
             rows.append({f"new_{key}": row[key] for key in columns} | {"which": pull.number})
         if rows:
             update = (
@@ -369,37 +345,3 @@ def _upgrade(connection: Connection) -> None:
     from alembic import command
 
     command.upgrade(migrations_on(connection), schema.HEAD)
-
-
-def _head_row(head: Head) -> dict[str, Any]:
-    return {**vars(head), "broken": json.dumps(head.broken)}
-
-
-def _pull_row(pull: PullFact) -> dict[str, Any]:
-    values = None if pull.values is None else json.dumps(pull.values)
-    return {**vars(pull), "state": pull.state.value, "values": values}
-
-
-def _pull(row: Any) -> PullFact:
-    values = row["values"]
-    facts = {key: row[key] for key in row if key != "study"}
-    return replace(
-        PullFact(**{**facts, "state": State(row["state"])}),
-        values=None if values is None else tuple(json.loads(values)),
-        charged=bool(row["charged"]),
-    )
-
-
-def _round(row: Any) -> Round:
-    plain = json.loads(row.decision)
-    return Round(
-        number=row.number,
-        first=row.first,
-        allocation=tuple(plain["allocation"]),
-        before=tuple(plain["before"]),
-        alive=tuple(plain["alive"]),
-        phase=plain["phase"],
-        is_last=plain["is_last"],
-        left=tuple(Rejection(**one) for one in plain["left"]),
-        seen=plain["seen"],
-    )

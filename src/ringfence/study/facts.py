@@ -126,9 +126,17 @@ class Harvest:
             values=np.array(values, dtype=np.float64).reshape(len(pulls), metric_count),
         )
 
-    def part(self, start: int, stop: int) -> "Harvest":
+    def part(self, places: slice | Integers) -> "Harvest":
         """Return some of the pulls, by their places."""
-        return Harvest(*(getattr(self, one.name)[start:stop] for one in fields(self)))
+        return Harvest(*(getattr(self, one.name)[places] for one in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence["Harvest"]) -> "Harvest":
+        """Return several stretches of pulls as one."""
+        if len(parts) == 1:
+            return parts[0]
+        names = [one.name for one in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ringfence.core.errors import MissingStudyError
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Round
 from ringfence.study.ports import Ledger, Storage
-from ringfence.study.reading import Reader, View
+from ringfence.study.reading import Ahead, Reader, View
 
 TALLY_EVERY = 16  # pulls; see decision 11
 
@@ -49,6 +49,7 @@ class Lookout:
         """Begin without having read anything."""
         self.plan = plan
         self.reader = Reader(plan)  # never changed, only exchanged
+        self._ahead: Ahead | None = None
         self._created_at: float | None = None
         self._one_reads = Lock()
 
@@ -56,20 +57,22 @@ class Lookout:
         """Go on from what was read, where that is further."""
         if reader.progress > self.reader.progress:
             reader.take_kept(self.reader)
+            reader.latest = None  # nobody needs those rows once more
             self.reader = reader
 
     def look(self, storage: Storage, *, samples: bool) -> View:
         """Return where the study stands and all that it has seen so far."""
         wanted = samples and self.plan.needs_samples
-        known = self.reader  # before the view, which must not be older than it
+        known, ahead = self.reader, self._ahead  # before the view, which must not be older
         with storage.reading(self.plan.definition.name) as ledger:
             self._require_same(ledger)
             head, brought = ledger.head, ledger.brought()
             with self._one_reads:  # the others then find it read
-                reader = self._settled(known, ledger, head, brought, keep=wanted)
+                reader = self._settled(known, ahead, ledger, head, brought, keep=wanted)
             if not head.round_is_over:
                 reader = reader.copied()
-                reader.catch_up(ledger, head, keep=wanted)
+                reader.catch_up(ledger, head, keep=wanted, ahead=ahead)
+                self._ahead = reader.latest and reader.latest.resolved()
             return View(
                 head=head,
                 last=reader.last,
@@ -83,7 +86,14 @@ class Lookout:
             )
 
     def _settled(
-        self, known: Reader, ledger: Ledger, head: Head, brought: int, *, keep: bool
+        self,
+        known: Reader,
+        ahead: Ahead | None,
+        ledger: Ledger,
+        head: Head,
+        brought: int,
+        *,
+        keep: bool,
     ) -> Reader:
         """Return what was read of all rounds that are over, nothing of others."""
         over = head if head.round_is_over else replace(head, round=head.round - 1)
@@ -93,7 +103,7 @@ class Lookout:
         is_old = known.through < over.round or (head.round_is_over and known.past < brought)
         if is_old or (keep and not known.is_kept):
             known = furthest(known, ledger, head).copied()
-            known.catch_up(ledger, over, keep=keep)
+            known.catch_up(ledger, over, keep=keep, ahead=ahead)
             self.keep(known)
         return known
 

@@ -6,7 +6,7 @@ May touch policies and core, and the ports.
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,19 @@ class View:
     failed: int
 
 
+class Ahead(NamedTuple):
+    """Pulls after number `read`, as they were found."""
+
+    read: int
+    rows: Harvest
+
+    def resolved(self) -> "Ahead":
+        """Return those before the first that may still change."""
+        rows = self.rows
+        is_open = rows.is_charged & ~rows.is_told & ~rows.is_failed
+        return Ahead(self.read, rows.part(slice(int(is_open.argmax()) if is_open.any() else None)))
+
+
 class Reader:
     """Reads rounds into a book, each once, in order.
 
@@ -54,6 +67,7 @@ class Reader:
         self.through = -1
         self.read = self.past = 0
         self.last: Round | None = None
+        self.latest: Ahead | None = None
         self.departures: tuple[Departure, ...] = ()
         self.told = self.failed = self.used = 0
         self.broken: dict[int, int] = {}
@@ -69,10 +83,13 @@ class Reader:
         )
         return other
 
-    def catch_up(self, ledger: Ledger, head: Head, *, keep: bool = False) -> Standing:
+    def catch_up(
+        self, ledger: Ledger, head: Head, *, keep: bool = False, ahead: Ahead | None = None
+    ) -> Standing:
         """Read what is new; a round that is not over is read as far as it goes.
 
-        With `keep` the observations themselves are kept too, for `samples`.
+        With `keep` the observations themselves are kept too, for `samples`. Pulls that are
+        `ahead` are not read again.
         """
         if keep:
             self._keep_skipped(ledger)
@@ -80,16 +97,17 @@ class Reader:
         for start in range(self.through + 1, head.round + 1, _AT_ONCE):
             rounds = ledger.rounds(start, min(start + _AT_ONCE, head.round + 1))
             first, end = self.read + 1, min(_end(rounds[-1]), head.issued)
-            harvest = ledger.harvest(first, end) if end >= first else None
+            harvest = _harvest(ledger, first, end, ahead) if end >= first else None
             for one in rounds:
                 brought = self._bring(brought, one.number - 1)
                 if harvest is not None and one.size:
-                    self._add(harvest.part(one.first - first, one.first - first + one.size))
+                    place = one.first - first
+                    self._add(harvest.part(slice(place, place + one.size)))
                 self.departures += tuple(Departure(x, one.number, one.phase) for x in one.left)
                 self.through, self.last = one.number, one
             if harvest is not None:
                 self.kept = self.kept.followed_by(harvest, end) if keep else self.kept
-                self.read = end
+                self.latest, self.read = Ahead(self.read, harvest), end
         self._bring(brought, head.round)
         return Standing(head.budget, self._spent, tuple(self.broken))
 
@@ -246,6 +264,15 @@ def _by_arm(arms: Integers, arm_count: int) -> Iterator[tuple[int, Integers]]:
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
         yield int(ordered[start]), order[start:stop]
+
+
+def _harvest(ledger: Ledger, first: int, last: int, ahead: Ahead | None) -> Harvest:
+    """Return what became of a stretch of pulls, reading only what is not ahead."""
+    if ahead is None or ahead.read != first - 1:
+        return ledger.harvest(first, last)
+    known = ahead.rows.part(slice(last - ahead.read))
+    start = first + len(known.arms)
+    return known if start > last else Harvest.joined([known, ledger.harvest(start, last)])
 
 
 def _end(one: Round) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
@@ -195,19 +195,23 @@ def _chances(plan: Plan, evidence: Evidence, best: int, *, feasible: bool) -> tu
     """Return the shares of draws that give this answer, and that have a feasible arm at all."""
     rng = verdict_stream(plan.definition.seed)
     seen = np.flatnonzero(evidence.alive)
-    width = evidence.estimates.shape[1]
-    objective = np.empty((DRAWS, len(seen)))
-    worst = np.empty((DRAWS, len(seen)))
-    for place, arm in enumerate(seen):
+    draw = np.empty((DRAWS, evidence.estimates.shape[1]))
+    lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
+    best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
+    for arm in seen:
         values, vectors = np.linalg.eigh(evidence.covariances[arm] / evidence.counts[arm])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        draw = evidence.estimates[arm] + rng.standard_normal((DRAWS, width)) @ root.T
-        objective[:, place] = draw[:, 0]
-        worst[:, place] = (evidence.scales[1:] * (draw[:, 1:] - evidence.thresholds)).max(axis=1)
-    passes = worst <= 0.0
-    any_passes = passes.any(axis=1)
-    by_objective = np.argmin(np.where(passes, objective, np.inf), axis=1)
-    winner = seen[np.where(any_passes, by_objective, np.argmin(worst, axis=1))]
+        draw = evidence.estimates[arm] + rng.standard_normal(out=draw) @ root.T
+        worst = (evidence.scales[1:] * (draw[:, 1:] - evidence.thresholds)).max(axis=1)
+        passes = worst <= 0.0
+        leads = passes & (draw[:, 0] < lowest)
+        np.copyto(lowest, draw[:, 0], where=leads)
+        np.copyto(best_passing, arm, where=leads)
+        leads = worst < nearest
+        np.copyto(nearest, worst, where=leads)
+        np.copyto(best_failing, arm, where=leads)
+    any_passes = best_passing >= 0
+    winner = np.where(any_passes, best_passing, best_failing)
     agrees = (winner == best) & (any_passes == feasible)
     return float(agrees.mean()), float(any_passes.mean())
 
@@ -248,6 +252,14 @@ def _flips(
     was none. It changes at arms' own estimates only.
     """
     problem, judged = plan.problem, np.flatnonzero(evidence.alive)
+    margins = np.array([_margin(evidence, int(arm)) for arm in judged])
+    objectives, priority = evidence.estimates[judged, 0], evidence.priority[judged]
+    ranked = np.lexsort((priority, margins, objectives))  # ties as the rules break them
+
+    def best_of(passing: Mask) -> int | None:
+        found = ranked[passing[ranked]]
+        return int(judged[found[0]]) if len(found) else None
+
     flips = []
     for c, constraint in enumerate(problem.constraints):
         sign, name = float(problem.signs[c + 1]), str(constraint.attribute)
@@ -255,33 +267,17 @@ def _flips(
         limit = float(problem.thresholds[c])
         others = np.delete(evidence.estimates[judged, 1:] <= evidence.thresholds, c, axis=1)
         passes = others.all(axis=1)
-        now = _best_of(evidence, judged[passes & (values <= limit)])
+        now = best_of(passes & (values <= limit))
         tighter = np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)
         looser = np.unique(values[values > limit])
         for candidates in (tighter, looser):
             for value in candidates.tolist():
-                then = _best_of(evidence, judged[passes & (values <= value)])
+                then = best_of(passes & (values <= value))
                 if then != now:
                     answer = None if then is None else plan.definition.arm_names[then]
                     flips.append(Flip(str(constraint), sign * value + 0.0, answer))
                     break
     return tuple(flips)
-
-
-def _best_of(evidence: Evidence, arms: Integers) -> int | None:
-    """Return the arm with the least objective, ties as the rules break them; None of none."""
-    if not len(arms):
-        return None
-    return int(
-        min(
-            arms,
-            key=lambda arm: (
-                evidence.estimates[arm, 0],
-                _margin(evidence, arm),
-                evidence.priority[arm],
-            ),
-        )
-    )
 
 
 def in_the_running(view: View) -> Mask:
