@@ -51,11 +51,12 @@ async function refresh() {
   try {
     const fresh = await fetchPage(location.href);
     const parts = [...document.querySelectorAll("[data-live]")];
-    // A first verdict, or work that is done, brings parts that are not here: take the whole page.
-    if (parts.length !== fresh.querySelectorAll("[data-live]").length) { location.reload(); return; }
-    for (const part of parts) {
-      const other = fresh.getElementById(part.id);
-      if (other) replaceWith(part, other);
+    if (parts.length === fresh.querySelectorAll("[data-live]").length) {
+      for (const part of parts) replaceWith(part, fresh.getElementById(part.id) ?? part);
+    } else {  // a first verdict, or work that is done, brings parts that are not here
+      document.title = fresh.title;
+      document.querySelector("main").replaceChildren(...fresh.querySelector("main").childNodes);
+      prepare();
     }
     shown = fresh.getElementById("version")?.dataset.version;
     if (wanted && shown !== wanted) setTimeout(refresh, 1000);  // the server had an older look
@@ -80,19 +81,26 @@ if (followed) {
   events.addEventListener("error", () => say("· the server does not answer; this is the last state seen"));
 }
 const polled = document.querySelector("[data-poll]");
-if (polled) setInterval(() => { if (!document.hidden) refresh(); }, Number(polled.dataset.poll));
+if (polled) {
+  const timer = setInterval(() => {
+    if (!document.querySelector("[data-poll]")) clearInterval(timer);
+    else if (!document.hidden) refresh();
+  }, Number(polled.dataset.poll));
+}
 
 // What if: a slider and a number that say the same; the answer comes from the server.
-const map = document.querySelector('figure[data-figure$="/figures/map"]');
-const mapAddress = map?.dataset.figure;
+function prepare() {
+  for (const form of document.querySelectorAll("[data-what-if]")) prepareWhatIf(form);
+}
+
 function showMap(query) {
-  if (!map) return;
-  map.dataset.figure = query ? `${mapAddress}?${query}` : mapAddress;
+  const map = document.getElementById("map-figure");
+  map.dataset.figure = map.dataset.figure.split("?")[0] + (query ? `?${query}` : "");
   map.classList.toggle("exploratory", Boolean(query));
   document.dispatchEvent(new CustomEvent("ringfence:change"));
 }
 
-for (const form of document.querySelectorAll("[data-what-if]")) {
+function prepareWhatIf(form) {
   const slider = form.querySelector("input[type=range]");
   const number = form.querySelector("input[type=number]");
   const answer = document.getElementById("what-if-answer");
@@ -134,3 +142,5 @@ for (const form of document.querySelectorAll("[data-what-if]")) {
     show();
   });
 }
+
+prepare();
