@@ -1,5 +1,6 @@
 """What the page of a study shows beside its charts: arms in order, limits to play with. Pure."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,20 @@ class Limit:
     low: float
     high: float
     flips: tuple[Flip, ...]
+
+
+def shown_arms(verdict: Verdict, most: int) -> list[ArmVerdict]:
+    """Return at most so many arms, in a reader's order; every kind has its turn."""
+    ordered = ordered_arms(verdict)
+    if len(ordered) <= most:
+        return ordered
+    turn = Counter[str | None]()
+    places = {}
+    for arm in ordered:
+        places[arm.name] = turn[arm.kind]
+        turn[arm.kind] += 1
+    chosen = {arm.name for arm in sorted(ordered, key=lambda arm: places[arm.name])[:most]}
+    return [arm for arm in ordered if arm.name in chosen]
 
 
 def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:

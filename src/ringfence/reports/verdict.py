@@ -5,6 +5,7 @@ from typing import Any
 from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
 _NEARLY_SURE = 0.999
+_MOST_NAMED = 8
 EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
 CAVEAT = (
     "Probabilities are approximate: pulls were chosen by what was seen, and are taken to be "
@@ -69,11 +70,13 @@ def findings(verdict: Verdict) -> list[str]:
     for limit in chosen.blocked_by:
         attribute = limit.rsplit(" ", 2)[0]
         lines.append(f"{limit} blocks it: {shown(chosen.estimates[attribute])}.")
+    deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
     lines += [
         f"{arm.name} has the better objective, but breaks {broken(arm)}."
-        for arm in verdict.arms
-        if arm.kind == "deceiver"
+        for arm in deceivers[:_MOST_NAMED]
     ]
+    if len(deceivers) > _MOST_NAMED:
+        lines.append(f"So do {len(deceivers) - _MOST_NAMED} further arms.")
     lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")

@@ -21,7 +21,7 @@ from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
 from ringfence.reports.cards import cards_of
-from ringfence.reports.sheet import KIND_WORDS, limits_of, ordered_arms
+from ringfence.reports.sheet import KIND_WORDS, limits_of, shown_arms
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
 from ringfence.study.verdict import ArmVerdict
@@ -148,15 +148,14 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
     }
     if verdict is None:
         return content
-    arms = ordered_arms(verdict)
-    shown = arms if every_arm else arms[:MOST_ARMS]
+    shown = shown_arms(verdict, len(verdict.arms) if every_arm else MOST_ARMS)
     return content | {
         "sentence": words.sentence(verdict),
         "findings": words.findings(verdict),
         "caveat": words.CAVEAT,
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
-        "left_out": len(arms) - len(shown),
+        "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
         "reason": words.reason,

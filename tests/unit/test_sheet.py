@@ -1,0 +1,91 @@
+"""What a study's page shows beside its charts: arms in order, and limits to play with."""
+
+from collections import Counter
+
+import pytest
+
+from ringfence.core.problem import Problem
+from ringfence.reports.sheet import KIND_WORDS, limits_of, ordered_arms, shown_arms
+from ringfence.reports.verdict import findings
+from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
+
+PROBLEM = Problem.parse("maximize mean(score)", ["mean(ms) <= 200", "mean(cost) >= 3"])
+
+
+def arm(name: str, kind: str | None, score: float = 0.0, margin: float = 0.0) -> ArmVerdict:
+    def at(value: float) -> Estimate:
+        return Estimate(value, value - 1.0, value + 1.0)
+
+    estimates = {
+        "mean(score)": at(score),
+        "mean(ms)": at(200.0 + 10.0 * margin),
+        "mean(cost)": at(4),
+    }
+    return ArmVerdict(
+        name=name, pulls=5, estimates={} if kind is None else estimates, status="in the running",
+        margin=None if kind is None else margin, kind=kind,  # type: ignore[arg-type]
+        blocked_by=("mean(ms) <= 200",) if margin > 0.0 else (),
+    )  # fmt: skip
+
+
+def verdict(*arms: ArmVerdict, flips: tuple[Flip, ...] = ()) -> Verdict:
+    best = next(one.name for one in arms if one.kind == "optimal")
+    return Verdict(
+        study="s", arm=best, feasible=True, verdict="feasible", confidence=0.9,
+        chance_feasible=1.0, pulls_used=9, budget=10, finished=False, arms=arms, flips=flips,
+        exact=(), brought=0,
+    )  # fmt: skip
+
+
+def test_arms_come_in_the_order_of_a_reader() -> None:
+    found = verdict(
+        arm("unseen", None),
+        arm("far", "infeasible-suboptimal", 0.1, 3.0),
+        arm("near", "infeasible-suboptimal", 0.1, 1.0),
+        arm("deceiver", "deceiver", 0.9, 2.0),
+        arm("last", "feasible-suboptimal", 0.2, -1.0),
+        arm("second", "feasible-suboptimal", 0.7, -2.0),
+        arm("best", "optimal", 0.8, -1.0),
+    )
+    names = [one.name for one in ordered_arms(found)]
+    assert names == ["best", "second", "last", "deceiver", "near", "far", "unseen"]
+    assert set(KIND_WORDS) >= {one.kind for one in found.arms}
+
+
+def test_of_many_arms_every_kind_is_shown() -> None:
+    arms = [arm("best", "optimal", 1.0, -1.0)]
+    arms += [arm(f"good {k}", "feasible-suboptimal", 0.5 - k / 1000, -1.0) for k in range(300)]
+    arms += [arm(f"trap {k}", "deceiver", 2.0, 1.0 + k) for k in range(300)]
+    arms += [arm(f"bad {k}", "infeasible-suboptimal", 0.0, 1.0 + k) for k in range(2)]
+    shown = shown_arms(verdict(*arms), 41)
+    assert len(shown) == 41
+    assert shown[0].name == "best"
+    kinds = Counter(one.kind for one in shown)
+    assert kinds["infeasible-suboptimal"] == 2
+    assert kinds["deceiver"] == kinds["feasible-suboptimal"] == 19
+    assert [one.name for one in shown if one.kind == "deceiver"][:2] == ["trap 0", "trap 1"]
+    assert shown_arms(verdict(*arms), 1000) == ordered_arms(verdict(*arms))
+    said = findings(verdict(*arms))
+    assert len(said) == 9
+    assert said[-1] == "So do 292 further arms."
+
+
+def test_a_slider_reaches_what_was_seen_its_threshold_and_where_answers_change() -> None:
+    flips = (Flip("mean(ms) <= 200", 150.0, "b"), Flip("mean(cost) >= 3", 9.0, None))
+    found = verdict(arm("best", "optimal", 1.0, -1.0), arm("b", "deceiver", 2.0, 4.0), flips=flips)
+    delay, cost = limits_of(PROBLEM, found)
+    assert (delay.text, delay.attribute, delay.relation) == ("mean(ms) <= 200", "mean(ms)", "<=")
+    assert delay.low == pytest.approx(150.0 - 4.5)
+    assert delay.high == pytest.approx(240.0 + 4.5)
+    assert delay.flips == flips[:1]
+    assert (cost.place, cost.flips) == (1, flips[1:])
+    assert cost.low < 3.0 < 9.0 < cost.high
+
+
+def test_a_slider_is_never_without_length() -> None:
+    problem = Problem.parse("maximize mean(score)", ["mean(cost) >= 4"])
+    (limit,) = limits_of(problem, verdict(arm("best", "optimal")))
+    assert limit.low < 4.0 < limit.high
+    (zero,) = limits_of(Problem.parse("maximize mean(score)", ["mean(x) <= 0"]),
+                        verdict(arm("best", "optimal")))  # fmt: skip
+    assert zero.low < 0.0 < zero.high
