@@ -8,7 +8,7 @@ RIVALS_READY := $(RIVALS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu figures screenshots clean
+.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu bench-load figures screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -77,6 +77,9 @@ bench-rivals: $(RIVALS_READY)  ## Right answers beside Optuna, Ax and Nevergrad:
 bench-gpu: $(READY)  ## Replications a second on NVIDIA GPUs, beside the CPU's.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cuda]'
 	$(BIN)/python benchmarks/gpu.py
+
+bench-load: $(READY) services  ## Fifty clients on one study over HTTP, and the page of a very large one.
+	$(BIN)/python -m benchmarks.load
 
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py

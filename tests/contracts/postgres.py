@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -123,13 +124,13 @@ def _answers(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
             return
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[Server]:
-    """A server for this session; tests that need it are skipped where none is installed."""
-    pytest.importorskip("psycopg", reason="PostgreSQL: psycopg is not installed")
+@contextmanager
+def running_server() -> Iterator[Server | None]:
+    """Run a server; None where its programs are not installed."""
     programs = binaries()
     if programs is None:
-        pytest.skip("PostgreSQL: no initdb on PATH or under /usr/lib/postgresql/*/bin")
+        yield None
+        return
     user = _system_user()
     folder = Path(tempfile.mkdtemp(prefix="ringfence-postgres-"))
     try:
@@ -144,3 +145,13 @@ def postgres_server() -> Iterator[Server]:
             server.stop()
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """A server for this session; tests that need it are skipped where none is installed."""
+    pytest.importorskip("psycopg", reason="PostgreSQL: psycopg is not installed")
+    with running_server() as server:
+        if server is None:
+            pytest.skip("PostgreSQL: no initdb on PATH or under /usr/lib/postgresql/*/bin")
+        yield server

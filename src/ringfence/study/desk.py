@@ -282,8 +282,8 @@ class Desk:
         for name in metrics:
             if name not in wanted:
                 raise InputError(
-                    f"metric {name!r} is unknown to study {self.name!r}. It has "
-                    f"{', '.join(wanted)}.{nearest(name, wanted)}"
+                    f"metric {repr(name)[:_LONGEST_SHOWN]} is unknown to study {self.name!r}. "
+                    f"It has {', '.join(wanted)}.{nearest(name, wanted)}"
                 )
         values = []
         for name in wanted:

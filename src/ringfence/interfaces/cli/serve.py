@@ -41,6 +41,7 @@ def serve(
     server, door_kind = _web()
     given = token or os.environ.get(TOKEN_VARIABLE) or None
     door = door_kind.of(host, token=given, names=tuple(allow_host or ()), read_only=read_only)
+    ready = server.make_server(storage, door)
     listening = server.listen(host, port)
     page = server.address_of(listening, host)
     shown = None if given is not None or read_only else door.token
@@ -55,7 +56,7 @@ def serve(
     sys.stdout.flush()
     if open_page:
         _show(page)
-    server.serve(storage, door, listening)
+    ready.run(sockets=[listening])
 
 
 @contextmanager

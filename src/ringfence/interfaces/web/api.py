@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.security import HTTPBearer
 from starlette.responses import StreamingResponse
 
-from ringfence.core.errors import MissingStudyError
+from ringfence.core.errors import MissingStudyError, nearest
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, AnyWatch
@@ -201,7 +201,10 @@ def recommend(study: AnyStudy) -> Response:
 def explain(study: AnyStudy, arm: str | None = None) -> Response:
     """Return what `ringfence explain --json` prints, of one arm or of all."""
     if arm is not None and arm not in study.definition.arms:
-        raise MissingStudyError(f"arm {arm!r} is not in study {study.name!r}. Mend the name.")
+        raise MissingStudyError(
+            f"arm {arm!r} is not in study {study.name!r}. Mend the name."
+            f"{nearest(arm, study.definition.arms)}"
+        )
     return StrictJson(explanation(study.recommend(), arm))
 
 

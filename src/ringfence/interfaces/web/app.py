@@ -33,7 +33,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 def make_app(storage: str, door: Door, functions: Mapping[str, Functions] | None = None) -> FastAPI:
     """Return the application over a storage; `functions` are users' own attributes, by study."""
-    shelf = Shelf(storage, functions)
+    shelf = Shelf(storage, functions, exists=door.read_only)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -102,11 +102,11 @@ def _shape(request: Request, error: Exception) -> Response:
 def _plain(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         return problem(500, "failed")
-    detail = (
-        "There is nothing at this address."
-        if error.status_code == HTTPStatus.NOT_FOUND
-        else (f"{request.method} cannot be used at this address.")
-    )
+    detail = {
+        HTTPStatus.NOT_FOUND: "There is nothing at this address.",
+        HTTPStatus.METHOD_NOT_ALLOWED: f"{request.method} cannot be used at this address.",
+        HTTPStatus.BAD_REQUEST: "the body is not JSON that can be read. Mend it.",
+    }.get(HTTPStatus(error.status_code), error.detail)
     return _for_people(request, problem(error.status_code, detail, error.headers), detail)
 
 

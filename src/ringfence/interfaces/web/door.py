@@ -6,6 +6,7 @@ May touch core's errors.
 import hashlib
 import hmac
 import ipaddress
+import re
 import secrets
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from ringfence.core.errors import InputError
 LEAST_TOKEN = 16
 TOKEN_VARIABLE = "RINGFENCE_TOKEN"  # noqa: S105 - the name of a variable, not a token
 COOKIE = "ringfence"
+_NAME = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]")
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -52,6 +54,11 @@ class Door:
                 f"token = {'*' * min(len(token), 8)!r} must have at least {LEAST_TOKEN} letters, "
                 "digits or other visible ASCII characters. Choose a longer one."
             )
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise InputError(
+                    f"allow-host = {name!r} must be a name or an address, without a port. Mend it."
+                )
         own = host if ":" not in host else f"[{host}]"
         known = {own, *names, *_LOOPBACK_NAMES}
         return cls(

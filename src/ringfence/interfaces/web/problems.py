@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from ringfence.core.errors import (
     InputError,
@@ -36,10 +36,8 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
 _LONGEST_SHOWN = 60
 
 
-class StrictJson(Response):
+class StrictJson(JSONResponse):
     """An answer in strict JSON."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """Write the document."""
@@ -75,4 +73,5 @@ def shape_problem(errors: Sequence[Any]) -> Response:
     if first["type"] == "missing":
         return problem(422, f"{key} is missing. Add it.")
     shown = repr(first.get("input"))[:_LONGEST_SHOWN]
-    return problem(422, f"{key} = {shown} is not right: {first['msg']}. Mend it.")
+    status = 404 if first["loc"][0] == "path" else 422  # a part of the address: nothing is there
+    return problem(status, f"{key} = {shown} is not right: {first['msg']}. Mend it.")

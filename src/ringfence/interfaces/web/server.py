@@ -32,6 +32,13 @@ class _Server(uvicorn.Server):
         self.end_streams()
         super().handle_exit(sig, frame)
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at a signal, and be done with it: it is not raised again, so the exit code is 0."""
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
+
     @property
     def followers(self) -> int:
         """How many follow a study."""
@@ -75,16 +82,11 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://{shown}:{port}/"
 
 
-def serve(storage: str, door: Door, listening: socket.socket) -> None:
-    """Serve until interrupted."""
-    _server(storage, door).run(sockets=[listening])
-
-
 @contextmanager
 def served(storage: str, door: Door, functions: Any = None) -> Iterator[str]:
     """Serve on a free loopback port while the block runs; yields the page's address."""
     listening = listen("127.0.0.1", 0)
-    server = _server(storage, door, functions)
+    server = make_server(storage, door, functions)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     until = time.monotonic() + _START_SECONDS
@@ -102,11 +104,13 @@ def served(storage: str, door: Door, functions: Any = None) -> Iterator[str]:
         thread.join(2 * _GRACE_SECONDS)
 
 
-def _server(storage: str, door: Door, functions: Any = None) -> _Server:
+def make_server(storage: str, door: Door, functions: Any = None) -> _Server:
+    """Return a server that is ready to run; a storage that cannot be used is refused here."""
+    app = make_app(storage, door, functions)
     # The chart library takes seconds to be put together: it is begun before anyone asks.
     threading.Thread(target=chart_library, daemon=True).start()
     config = uvicorn.Config(
-        make_app(storage, door, functions),
+        app,
         log_level="warning",
         access_log=False,  # addresses may hold a token
         server_header=False,

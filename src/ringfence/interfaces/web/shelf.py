@@ -45,9 +45,18 @@ class _Place:
 class Shelf:
     """The studies of a storage by name."""
 
-    def __init__(self, storage: str, functions: Mapping[str, Functions] | None = None) -> None:
-        """Open a storage; `functions` are attributes of users' own, by study."""
-        self.storage = open_storage(storage)
+    def __init__(
+        self,
+        storage: str,
+        functions: Mapping[str, Functions] | None = None,
+        *,
+        exists: bool = False,
+    ) -> None:
+        """Open a storage; `functions` are attributes of users' own, by study.
+
+        With `exists`, a file that is missing is refused rather than made.
+        """
+        self.storage = open_storage(storage, exists=exists)
         self._functions = functions or {}
         self._places: dict[str, _Place] = {}
         self._lock = Lock()

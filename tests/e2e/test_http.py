@@ -1,0 +1,406 @@
+"""The life of a study over HTTP, and that every answer is the one that Python gives."""
+
+import csv
+import io
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import httpx
+import pytest
+
+import ringfence as rf
+from ringfence.reports.verdict import explanation, verdict_document
+from tests.e2e.serving import (
+    Served,
+    body_of,
+    create,
+    evaluate,
+    feed,
+    new_name,
+    reported,
+    strict,
+    study_at,
+)
+
+ASKED = {"pull", "lease", "arm", "seed", "deadline", "keys"}
+LISTED = {"pull", "arm", "state", "lease", "metrics", "cost", "error", "round"}
+KINDS = ("map", "timeline", "allocation", "evidence")
+MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
+TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+
+
+def plain(value: Any) -> Any:
+    """Return a document as strict JSON holds it."""
+    return json.loads(json.dumps(value, allow_nan=False))
+
+
+def names(answer: httpx.Response) -> set[str]:
+    return {one["name"] for one in strict(answer)["studies"]}
+
+
+@pytest.fixture(scope="module")
+def finished(served: Served) -> str:
+    """A study whose budget is spent, with a failed pull in it."""
+    at = create(served, policy="constrained-sr", budget=90, metrics=["latency_ms", "size"])
+    asked = strict(served.client.post(f"{at}/ask", json={}))["pulls"][0]
+    lease = {"pull": asked["pull"], "lease": asked["lease"]}
+    strict(served.client.post(f"{at}/fail", json=lease | {"error": "out of memory"}))
+    while pulls := strict(served.client.post(f"{at}/ask", json={"n": 30}))["pulls"]:
+        told = [reported(pull, size=pull["seed"] % 5) for pull in pulls]
+        strict(served.client.post(f"{at}/tell-many", json={"pulls": told}))
+    return at
+
+
+def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> None:
+    client, name = anywhere.client, new_name()
+    body = body_of(name, policy="top-two", budget=40, batch=4, retries=1, lease_seconds=30.0)
+    body["arms"] = {"plain": {}, "warm": {"model": "x", "heat": 0.5}, "effusive": {"n": [1, 2]}}
+    assert name not in names(client.get("/api/studies"))
+    definition = strict(client.post("/api/studies", json=body), 201)
+    at = f"/api/studies/{name}"
+    assert strict(client.get(f"{at}/definition")) == definition
+    for key in body.keys() - {"arms"}:
+        assert definition[key] == body[key], key
+    assert definition["metrics"] == ["score", "latency_ms"]
+    assert strict(client.get("/api/studies"))["studies"][-1].keys() == {
+        "name", "done", "in_flight", "budget", "finished", "created_at"
+    }  # fmt: skip
+    assert name in names(client.get("/api/studies"))
+
+    before = time.time()
+    asked = strict(client.post(f"{at}/ask", json={"n": 4}))
+    assert not asked["finished"]
+    pulls = asked["pulls"]
+    assert [pull["pull"] for pull in pulls] == [1, 2, 3, 4]
+    for pull in pulls:
+        assert pull.keys() == ASKED
+        assert pull["lease"] == 1
+        assert before + 29.0 < pull["deadline"] < time.time() + 31.0
+        assert pull["keys"] == body["arms"][pull["arm"]]
+    assert strict(client.get(at))["issued"] == 4
+
+    said = reported(pulls[0])
+    assert strict(client.post(f"{at}/tell", json=said | {"cost": 1.5})) == {"status": "told"}
+    for _ in range(2):
+        again = strict(client.post(f"{at}/tell", json=said | {"cost": 1.5}))
+        assert again == {"status": "already-told"}
+    assert strict(client.get(at))["told"] == 1
+
+    time.sleep(0.01)
+    longer = {"pull": pulls[1]["pull"], "lease": pulls[1]["lease"]}
+    assert strict(client.post(f"{at}/extend", json=longer))["deadline"] > pulls[1]["deadline"]
+    lost = longer | {"error": "no answer"}
+    assert strict(client.post(f"{at}/fail", json=lost)) == {"status": "retry"}
+    retried = strict(client.post(f"{at}/ask", json={"n": 1}))["pulls"][0]
+    assert {key: retried[key] for key in ("pull", "arm", "seed")} == {
+        key: pulls[1][key] for key in ("pull", "arm", "seed")
+    }
+    assert retried["lease"] > pulls[1]["lease"]
+    lost = {"pull": retried["pull"], "lease": retried["lease"], "retry": False, "charge": False}
+    assert strict(client.post(f"{at}/fail", json=lost)) == {"status": "failed"}
+
+    rest = {"pulls": [reported(pull) for pull in pulls[2:]]}
+    assert strict(client.post(f"{at}/tell-many", json=rest))["statuses"] == ["told", "told"]
+    again = strict(client.post(f"{at}/tell-many", json=rest))
+    assert again["statuses"] == ["already-told", "already-told"]
+    raised = strict(client.post(f"{at}/budget", json={"budget": 44}))
+    assert raised["budget"] == 44
+    assert raised == strict(client.get(at))
+    feed(client, at, at_once=4)
+    assert strict(client.post(f"{at}/ask", json={"n": 5})) == {"pulls": [], "finished": True}
+
+    study = study_at(anywhere, at)
+    assert strict(client.get(at)) == plain(asdict(study.status()))
+    assert strict(client.get(f"{at}/recommend")) == plain(verdict_document(study.recommend()))
+    assert strict(client.get(f"{at}/recommend"))["pulls_used"] == 44
+    assert strict(client.get(f"{at}/recommend"))["arm"] == "warm"
+    assert study.doctor().problems == ()
+    listed = {one["name"]: one for one in strict(client.get("/api/studies"))["studies"]}[name]
+    assert before - 5.0 < listed.pop("created_at") < time.time()
+    assert listed == {
+        "name": name, "done": 45, "in_flight": 0, "budget": 44, "finished": True
+    }  # fmt: skip
+
+
+def test_the_course_is_the_one_that_python_takes(anywhere: Served) -> None:
+    """The same seed and the same evaluations give the same pulls, and the same verdict."""
+    body = body_of(new_name(), policy="top-two", batch=3, budget=36)
+    at = create(anywhere, **body)
+    feed(anywhere.client, at, at_once=3)
+    beside = rf.Study.create(**body, storage="memory://")
+    beside.optimize(evaluate)
+    assert study_at(anywhere, at).observations() == beside.observations()
+    over_http = strict(anywhere.client.get(f"{at}/recommend"))
+    assert over_http == plain(verdict_document(beside.recommend()))
+
+
+def test_a_definition_is_the_one_that_is_stored(served: Served, finished: str) -> None:
+    definition = strict(served.client.get(f"{finished}/definition"))
+    stored = plain(study_at(served, finished).definition.to_dict())
+    assert {key: definition[key] for key in stored.keys() - {"arms"}} == {
+        key: stored[key] for key in stored.keys() - {"arms"}
+    }
+    arms = definition["arms"]
+    assert arms in (stored["arms"], dict(stored["arms"]))
+
+
+def test_a_study_of_the_same_name_is_loaded_if_it_is_the_same(served: Served) -> None:
+    at = create(served)
+    feed(served.client, at, 6)
+    body = body_of(at.rpartition("/")[2], load_if_exists=True)
+    loaded = strict(served.client.post("/api/studies", json=body))
+    assert loaded == strict(served.client.get(f"{at}/definition"))
+    assert strict(served.client.get(at))["told"] == 6
+    fresh = body_of(new_name(), load_if_exists=True)
+    strict(served.client.post("/api/studies", json=fresh), 201)
+
+
+def test_what_is_left_out_has_the_values_of_python(served: Served) -> None:
+    body = body_of(new_name())
+    del body["seed"], body["policy"]
+    definition = strict(served.client.post("/api/studies", json=body), 201)
+    expected = {"policy": "top-two", "batch": 1, "lease_seconds": 600.0, "retries": 0}
+    assert {key: definition[key] for key in expected} == expected
+    assert definition["max_failures"] == 3
+    assert isinstance(definition["seed"], int)
+
+
+def test_explanations_are_those_of_the_command(served: Served, finished: str) -> None:
+    verdict = study_at(served, finished).recommend()
+    assert strict(served.client.get(f"{finished}/explain")) == plain(explanation(verdict))
+    for arm in ("plain", "warm", "effusive"):
+        one = strict(served.client.get(f"{finished}/explain", params={"arm": arm}))
+        assert one == plain(explanation(verdict, arm))
+
+
+@pytest.mark.parametrize("threshold", [60.0, 100.0, 121.5, 190.0, 200.0, 255.0, 300.0])
+def test_another_threshold_gives_the_verdict_of_a_study_that_has_it(
+    served: Served, threshold: float
+) -> None:
+    """Under uniform pulls the course does not depend on it, so that a second study can tell."""
+    at = create(served, new_name("asked"), budget=30)
+    feed(served.client, at)
+    limit = f"mean(latency_ms) <= {threshold:g}"
+    other = create(served, new_name("had"), budget=30, constraints=[limit])
+    feed(served.client, other)
+    had = strict(served.client.get(f"{other}/recommend"))
+    before = strict(served.client.get(f"{at}/recommend"))
+    found = strict(
+        served.client.get(f"{at}/what-if", params={"constraint": 0, "threshold": threshold})
+    )
+    assert found["exploratory"] is True
+    for key in ("arm", "feasible", "verdict", "confidence", "chance_feasible"):
+        assert found[key] == had[key], key
+    assert [flip["threshold"] for flip in found["flips"]] == [
+        flip["threshold"] for flip in had["flips"]
+    ]
+    assert strict(served.client.get(f"{at}/recommend")) == before
+
+
+def test_beyond_its_break_even_threshold_the_answer_is_another_one(
+    served: Served, finished: str
+) -> None:
+    verdict = strict(served.client.get(f"{finished}/recommend"))
+    assert {flip["answer"] for flip in verdict["flips"]} >= {"effusive"}
+    for flip in verdict["flips"]:
+        asked = {"constraint": 0, "threshold": flip["threshold"]}
+        found = strict(served.client.get(f"{finished}/what-if", params=asked))
+        assert found["feasible"] == (flip["answer"] is not None)
+        if found["feasible"]:
+            assert found["arm"] == flip["answer"]
+
+
+def test_observations_are_exported_as_python_has_them(served: Served, finished: str) -> None:
+    from pyarrow import parquet
+
+    columns = study_at(served, finished).observations()
+    assert list(columns) == ["pull", "arm", "seed", "score", "latency_ms", "size"]
+    answer = served.client.get(f"{finished}/export", params={"format": "csv"})
+    assert answer.headers["content-type"].partition(";")[0] == "text/csv"
+    assert "attachment" in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
+    assert list(rows[0]) == list(columns)
+    assert [row["arm"] for row in rows] == columns["arm"]
+    for metric in ("score", "latency_ms", "size"):
+        assert [float(row[metric]) for row in rows] == columns[metric]
+    assert [int(row["seed"]) for row in rows] == columns["seed"]
+    answer = served.client.get(f"{finished}/export", params={"format": "parquet"})
+    assert answer.headers["content-type"] == "application/vnd.apache.parquet"
+    assert parquet.read_table(io.BytesIO(answer.content)).to_pydict() == columns
+    answer = served.client.get(f"{finished}/export", params={"format": "json"})
+    assert strict(answer) == columns
+    assert (
+        served.client.get(f"{finished}/export").text
+        == served.client.get(f"{finished}/export?format=csv").text
+    )
+
+
+def test_a_csv_cell_is_never_a_formula_by_accident_of_encoding(served: Served) -> None:
+    """Names with commas, quotes and other alphabets read back as they were."""
+    arms = ["a,b", 'say "so"', "größer 漢字", "=1+1", " "]
+    arms[-1] = "x y"
+    at = create(served, arms=arms, budget=20)
+    feed(served.client, at)
+    text = served.client.get(f"{at}/export?format=csv").content.decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert {row["arm"].lstrip("'") for row in rows} == set(arms)
+
+
+def test_the_record_is_the_one_that_the_command_writes(served: Served, finished: str) -> None:
+    study = study_at(served, finished)
+    answer = served.client.get(f"{finished}/record")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.text == study.record()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_charts_come_in_every_format_and_theme(served: Served, finished: str, kind: str) -> None:
+    at = f"{finished}/figures/{kind}"
+    light, dark = (
+        strict(served.client.get(at, params={"format": "json", "theme": theme}))
+        for theme in ("light", "dark")
+    )
+    assert "vega-lite" in light["$schema"]
+    assert light != dark
+    assert strict(served.client.get(at)) == light
+    text = json.dumps(light)
+    assert "effusive" in text
+    assert '"url"' not in text  # nothing is loaded from elsewhere
+    drawn = {}
+    for form in ("svg", "png"):
+        answer = served.client.get(at, params={"format": form})
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"].partition(";")[0] == TYPES[form]
+        assert answer.content.startswith(MAGIC[form])
+        drawn[form] = answer
+    assert "<script" not in drawn["svg"].text
+
+
+def test_a_chart_can_be_printed(served: Served, finished: str) -> None:
+    answer = served.client.get(f"{finished}/figures/map", params={"format": "pdf"})
+    assert answer.headers["content-type"] == TYPES["pdf"]
+    assert answer.content.startswith(MAGIC["pdf"])
+
+
+def test_pulls_are_listed_the_latest_first_a_page_at_a_time(served: Served, finished: str) -> None:
+    at = f"{finished}/pulls"
+    everything = strict(served.client.get(at, params={"limit": 1000}))["pulls"]
+    count = strict(served.client.get(finished))
+    assert len(everything) == count["told"] + count["failed"] <= 90
+    numbers = [pull["pull"] for pull in everything]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(strict(served.client.get(at))["pulls"]) == 50
+    paged: list[Any] = []
+    before: dict[str, int] = {}
+    while page := strict(served.client.get(at, params={"limit": 7, **before}))["pulls"]:
+        assert len(page) <= 7
+        paged += page
+        before = {"before": page[-1]["pull"]}
+    assert paged == everything
+    columns = study_at(served, finished).observations()
+    told = {pull["pull"]: pull for pull in everything if pull["state"] == "told"}
+    assert sorted(told) == columns["pull"]
+    for place, number in enumerate(columns["pull"]):
+        pull = told[number]
+        assert pull.keys() == LISTED
+        assert pull["arm"] == columns["arm"][place]
+        assert pull["metrics"] == {
+            metric: columns[metric][place] for metric in ("score", "latency_ms", "size")
+        }
+    failed = [pull for pull in everything if pull["state"] == "failed"]
+    assert [(pull["pull"], pull["error"], pull["metrics"]) for pull in failed] == [
+        (1, "out of memory", None)
+    ]
+
+
+def test_costs_and_leases_are_listed_with_their_pulls(served: Served) -> None:
+    at = create(served)
+    pulls = strict(served.client.post(f"{at}/ask", json={"n": 2}))["pulls"]
+    strict(served.client.post(f"{at}/tell", json=reported(pulls[0]) | {"cost": 0.25}))
+    second, first = strict(served.client.get(f"{at}/pulls"))["pulls"]
+    assert (first["state"], first["cost"], first["lease"]) == ("told", 0.25, 1)
+    assert (second["state"], second["cost"], second["metrics"]) == ("issued", None, None)
+
+
+def test_a_lease_that_ran_out_is_issued_again_and_the_old_one_is_refused(
+    anywhere: Served,
+) -> None:
+    at = create(anywhere, lease_seconds=0.2)
+    first = strict(anywhere.client.post(f"{at}/ask", json={}))["pulls"][0]
+    time.sleep(0.3)
+    second = strict(anywhere.client.post(f"{at}/ask", json={}))["pulls"][0]
+    same = ("pull", "arm", "seed")
+    assert [first[key] for key in same] == [second[key] for key in same]
+    assert second["lease"] == first["lease"] + 1
+    late = anywhere.client.post(f"{at}/tell", json=reported(first))
+    assert late.status_code == 409
+    assert strict(anywhere.client.post(f"{at}/tell", json=reported(second)))["status"] == "told"
+    # The same values are the same observation, whoever brings them.
+    again = anywhere.client.post(f"{at}/tell", json=reported(first))
+    assert strict(again)["status"] == "already-told"
+
+
+def test_an_answer_that_was_lost_is_asked_for_again(anywhere: Served) -> None:
+    """A client that leaves before its answer has told all the same, and once."""
+    at = create(anywhere)
+    pull = strict(anywhere.client.post(f"{at}/ask", json={}))["pulls"][0]
+    body = json.dumps(reported(pull)).encode()
+    import socket
+
+    with socket.create_connection(("127.0.0.1", anywhere.port), timeout=5) as line:
+        line.sendall(
+            f"POST {at}/tell HTTP/1.1\r\nHost: 127.0.0.1:{anywhere.port}\r\n"
+            f"Authorization: Bearer {anywhere.token}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
+    end = time.monotonic() + 5
+    while strict(anywhere.client.get(at))["told"] == 0 and time.monotonic() < end:
+        time.sleep(0.02)
+    again = strict(anywhere.client.post(f"{at}/tell", json=reported(pull)))
+    assert again["status"] == "already-told"
+    assert strict(anywhere.client.get(at))["told"] == 1
+
+
+def test_withdrawn_arms_and_studies_without_an_answer_are_told_as_they_are(
+    served: Served,
+) -> None:
+    at = create(served, arms=["one", "two"], budget=12, max_failures=2)
+    while pulls := strict(served.client.post(f"{at}/ask", json={"n": 4}))["pulls"]:
+        for pull in pulls:
+            if pull["arm"] == "one":
+                strict(served.client.post(f"{at}/tell", json=reported(pull)))
+            else:
+                lease = {"pull": pull["pull"], "lease": pull["lease"]}
+                strict(served.client.post(f"{at}/fail", json=lease))
+    study = study_at(served, at)
+    assert strict(served.client.get(f"{at}/recommend")) == plain(
+        verdict_document(study.recommend())
+    )
+    assert strict(served.client.get(f"{at}/recommend"))["arm"] == "one"
+    for kind in KINDS:
+        strict(served.client.get(f"{at}/figures/{kind}"))
+    assert served.anyone.get(at.removeprefix("/api")).status_code == 200
+    listed = strict(served.client.get(f"{at}/pulls"))["pulls"]
+    states = [pull["state"] for pull in listed]
+    brief = {one["name"]: one for one in strict(served.client.get("/api/studies"))["studies"]}
+    assert brief[at.rpartition("/")[2]]["done"] == len(states)
+    assert set(states) == {"told", "failed", "cancelled"}
+
+
+@pytest.mark.parametrize("told", [0, 1, 3, 5])
+def test_a_study_that_has_hardly_begun_can_be_looked_at(served: Served, told: int) -> None:
+    at = create(served)
+    feed(served.client, at, told, at_once=1)
+    status = strict(served.client.get(at))
+    assert (status["told"], status["finished"]) == (told, False)
+    assert status == plain(asdict(study_at(served, at).status()))
+    for page in ("", "/pulls"):
+        assert served.anyone.get(at.removeprefix("/api") + page).status_code == 200
+    for kind in KINDS:
+        assert served.client.get(f"{at}/figures/{kind}").status_code in (200, 404, 409, 422)
+    answers = [served.client.get(f"{at}/{what}").status_code for what in ("recommend", "record")]
+    assert answers == [200, 200] if status["arm"] else set(answers) <= {409, 422}
