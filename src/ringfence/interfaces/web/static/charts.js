@@ -16,6 +16,9 @@ import { interpreter } from "./interpreter.js";
 const SETTLED_MS = 120; // a width that has not changed for so long is the new one
 const REST_MS = 250; // between two drawings of a figure
 const PATIENCE_MS = 30_000;
+const TITLE_LETTER = 8.4; // in pixels, on average
+const SUBTITLE_LETTER = 6.4;
+const NARROW = 480;
 const AHEAD = "300px"; // how far below the screen a figure is drawn already
 
 const darkness = matchMedia("(prefers-color-scheme: dark)");
@@ -93,6 +96,8 @@ class Figure {
     if (fits) {
       spec.width = width; // the chart is measured before it has a container
       spec.autosize ??= { type: "fit-x", contains: "padding" };
+      if (spec.title?.text) spec.title = fittedTitle(spec.title, width);
+      if (width < NARROW && spec.config) spec.config.legend = { ...spec.config.legend, columns: 2 };
     }
     delete spec.usermeta; // else it could turn on again what is off here
     const sheet = document.createElement("div");
@@ -147,6 +152,20 @@ class Figure {
     this.view = null;
     this.text = null;
   }
+}
+
+// Titles do not wrap by themselves: they are cut into lines, by the usual width of a letter.
+function fittedTitle(title, width) {
+  const text = lines(title.text, width / TITLE_LETTER);
+  return { ...title, frame: "bounds", text, subtitle: lines(title.subtitle ?? "", width / SUBTITLE_LETTER) };
+}
+
+function lines(text, most) {
+  return [text].flat().flatMap((line) => line.split(" ").reduce((done, word) => {
+    const last = done.at(-1);
+    if (last === undefined || last.length + 1 + word.length > most) return [...done, word];
+    return [...done.slice(0, -1), `${last} ${word}`];
+  }, []));
 }
 
 // Vega tells a logger what fails while it runs, and goes on. There is no option for a logger, but a view
