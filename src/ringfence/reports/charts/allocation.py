@@ -24,12 +24,12 @@ def allocation_chart(
     shades = [0.3 if len(parts) > 1 else 1.0, 1.0]
     opacity = alt.Opacity("when:N", title=None, sort=parts).scale(domain=parts, range=shades)
     bars = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(alt.Data(values=_end_to_end(rows)))
         .mark_bar(style="first", height=STEP - 7)
         .encode(
-            x=alt.X("pulls:Q", title="pulls given", stack="zero").axis(grid=False, tickCount=8),
+            x=alt.X("begin:Q", title="pulls given").axis(grid=False, tickCount=8),
+            x2="end:Q",
             y=y,
-            order=alt.Order("part:Q"),
             opacity=opacity.legend(orient="bottom", symbolType="square", symbolStrokeWidth=0),
             tooltip=[
                 alt.Tooltip("name:N", title="arm"),
@@ -59,6 +59,20 @@ def allocation_chart(
         title=alt.TitleParams(title, subtitle=lines),
         description=f"Pulls by arm. {title}.",
     )
+
+
+def _end_to_end(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts of each bar one after the other.
+
+    Vega could stack them, but loses its way where an arm is called "constructor" or "__proto__".
+    """
+    reached: dict[str, int] = {}
+    laid = []
+    for row in rows:
+        begin = reached.get(row["name"], 0)
+        reached[row["name"]] = end = begin + row["pulls"]
+        laid.append({**row, "begin": begin, "end": end})
+    return laid
 
 
 def _words(row: dict[str, Any]) -> str:
