@@ -11,6 +11,7 @@ from ringfence.study.facts import Round
 from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 560, 19
+_LABEL_ROOM = 1.22  # beyond the longest bar, for what is written there
 
 
 def allocation_chart(
@@ -27,7 +28,9 @@ def allocation_chart(
         alt.Chart(alt.Data(values=_end_to_end(rows)))
         .mark_bar(style="first", height=STEP - 7)
         .encode(
-            x=alt.X("begin:Q", title="pulls given").axis(grid=False, tickCount=8),
+            x=alt.X("begin:Q", title="pulls given")
+            .axis(grid=False, tickCount=8)
+            .scale(domainMax=_LABEL_ROOM * max((row["total"] for row in rows), default=1)),
             x2="end:Q",
             y=y,
             opacity=opacity.legend(orient="bottom", symbolType="square", symbolStrokeWidth=0),
