@@ -11,11 +11,11 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.security import HTTPBearer
 from starlette.responses import StreamingResponse
 
-from ringfence.core.errors import MissingStudyError, nearest
+from ringfence.core.errors import nearest
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, AnyWatch
-from ringfence.interfaces.web.problems import MEDIA_TYPE, StrictJson
+from ringfence.interfaces.web.problems import MEDIA_TYPE, NotHereError, StrictJson
 from ringfence.reports.verdict import explanation, sentence, verdict_document
 from ringfence.study.facts import PullFact
 
@@ -201,7 +201,7 @@ def recommend(study: AnyStudy) -> Response:
 def explain(study: AnyStudy, arm: str | None = None) -> Response:
     """Return what `ringfence explain --json` prints, of one arm or of all."""
     if arm is not None and arm not in study.definition.arms:
-        raise MissingStudyError(
+        raise NotHereError(
             f"arm {arm!r} is not in study {study.name!r}. Mend the name."
             f"{nearest(arm, study.definition.arms)}"
         )

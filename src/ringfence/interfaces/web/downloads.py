@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from fastapi import Response
 
-from ringfence.core.errors import MissingStudyError
 from ringfence.interfaces.strict import strict_json
 from ringfence.interfaces.studies import ROUNDS_DRAWN, Study
+from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports.charts import chart_bytes, study_chart, themed
 from ringfence.reports.tables import table_bytes
@@ -50,7 +50,7 @@ def figure(
     if verdict is not None and threshold is not None:
         verdict = what_if(plan, look.view, constraint, threshold)
     if verdict is None:
-        raise MissingStudyError("there is nothing to draw yet: too few pulls were told. Wait.")
+        raise NotHereError("there is nothing to draw yet: too few pulls were told. Wait.")
     rounds = look.study.rounds(most=ROUNDS_DRAWN)
     chart = study_chart(kind, plan, verdict, rounds, theme=theme, fluid=form == "json")
     return _picture(chart, form)

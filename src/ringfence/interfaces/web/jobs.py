@@ -12,8 +12,9 @@ from queue import Queue
 from threading import Lock, Thread
 from typing import Any
 
-from ringfence.core.errors import InputError, MissingStudyError, RingfenceError
+from ringfence.core.errors import InputError, RingfenceError
 from ringfence.interfaces.studies import Study
+from ringfence.interfaces.web.problems import NotHereError
 
 MOST_WAITING = 4
 MOST_KEPT = 20
@@ -67,7 +68,7 @@ class Jobs:
         """Return a piece of work."""
         with self._lock:
             if key not in self._kept:
-                raise MissingStudyError("there is no such work, or it is too long ago. Begin anew.")
+                raise NotHereError("there is no such work, or it is too long ago. Begin anew.")
             return self._kept[key]
 
     def latest(self, kind: str) -> Job | None:

@@ -14,6 +14,8 @@ from ringfence.interfaces.web.shelf import Shelf
 
 _POLL_SECONDS = 0.4
 _KEEP_ALIVE_SECONDS = 10.0
+_RETRY_MS = 2000
+_STILL_HERE = ": still here\n\n"
 
 
 class _Followed:
@@ -53,18 +55,20 @@ class Watch:
         """Yield server-sent events until the reader leaves: where the study stands, now and on."""
         followed = self._followed.setdefault(name, _Followed())
         followed.followers += 1
+        told: str | None = None  # the version that this follower has heard of
         try:
             if followed.task is None:
                 followed.task = asyncio.create_task(self._poll(name, followed))
-            yield f"retry: 2000\n{await self._event(name)}"
+            yield f"retry: {_RETRY_MS}\n\n"
             while not self._closing.is_set():
+                if told is None or followed.pulse not in (None, told):
+                    event, told = await self._event(name, told)
+                    yield event
+                    continue
                 try:
                     await asyncio.wait_for(followed.changed.wait(), _KEEP_ALIVE_SECONDS)
                 except TimeoutError:
-                    yield ": still here\n\n"
-                    continue
-                if not self._closing.is_set():
-                    yield await self._event(name)
+                    yield _STILL_HERE
         finally:
             followed.followers -= 1
             if followed.followers == 0 and followed.task is not None:
@@ -86,6 +90,11 @@ class Watch:
             took = time.monotonic() - started
             await asyncio.sleep(max(_POLL_SECONDS, took))
 
-    async def _event(self, name: str) -> str:
-        document: dict[str, Any] = await asyncio.to_thread(self._shelf.news, name)
-        return f"event: change\ndata: {strict_json(document)}\n\n"
+    async def _event(self, name: str, told: str | None) -> tuple[str, str | None]:
+        """Return what is new as an event, and the version that was told with it."""
+        try:
+            news: dict[str, Any] = await asyncio.to_thread(self._shelf.news, name)
+        except RingfenceError:
+            await asyncio.sleep(_POLL_SECONDS)
+            return _STILL_HERE, told
+        return f"event: change\ndata: {strict_json(news)}\n\n", news["version"]

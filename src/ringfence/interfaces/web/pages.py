@@ -13,11 +13,11 @@ from fastapi import APIRouter, Query, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from ringfence.core.errors import MissingStudyError
 from ringfence.interfaces.web import assets
 from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
 from ringfence.interfaces.web.guard import admission
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
+from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
 from ringfence.reports.cards import cards_of
@@ -89,7 +89,7 @@ def show_what_if(
     """Show what the answer would be with another threshold."""
     look = shelf.look(study.name)
     if look.verdict is None:
-        raise MissingStudyError("there is nothing to judge yet: too few pulls were told. Wait.")
+        raise NotHereError("there is nothing to judge yet: too few pulls were told. Wait.")
     found = what_if(study.desk.plan, look.view, constraint, threshold)
     limit = limits_of(study.desk.plan.problem, found)[constraint]
     fixed = limits_of(study.desk.plan.problem, look.verdict)[constraint]

@@ -21,10 +21,19 @@ from ringfence.core.errors import (
 )
 from ringfence.interfaces.strict import strict_json
 
+
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
+_LONGEST_SHOWN = 60
+
+
+class NotHereError(RingfenceError):
+    """Nothing is at the address, or not yet."""
+
+
 _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     MissingStudyError: 404,
+    NotHereError: 404,
     NameTakenError: 409,
     LeaseError: 409,
     ToldOtherwiseError: 409,
@@ -33,7 +42,6 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     MissingExtraError: 501,
     RingfenceError: 500,
 }
-_LONGEST_SHOWN = 60
 
 
 class StrictJson(JSONResponse):

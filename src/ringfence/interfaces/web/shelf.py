@@ -98,14 +98,14 @@ class Shelf:
         """Return a word that changes whenever the study does, cheaply."""
         return self._place(name).study.version()
 
-    def look(self, name: str, *, fresh: bool = False) -> Look:
-        """Return the study as it is; if not `fresh`, perhaps as it was a moment ago.
+    def look(self, name: str) -> Look:
+        """Return the study as it is, or as it was a moment ago.
 
         One thread looks, the others wait for it. The longer a look takes, the rarer it is.
         """
         place = self._place(name)
         with place.lock:
-            if place.look is not None and not fresh and time.monotonic() < place.good_until:
+            if place.look is not None and time.monotonic() < place.good_until:
                 return place.look
             pulse = place.study.version()
             if place.look is None or place.look.pulse != pulse:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from ringfence.core.errors import InputError, MissingStudyError
+from ringfence.core.errors import InputError
 from ringfence.interfaces.web.jobs import (
     MOST_REPLICATIONS,
     Job,
@@ -20,6 +20,7 @@ from ringfence.interfaces.web.jobs import (
 )
 from ringfence.interfaces.web.pages import page
 from ringfence.interfaces.web.parts import AnyShelf
+from ringfence.interfaces.web.problems import NotHereError
 from ringfence.policies.registry import POLICIES
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
 from ringfence.simulation.planning import whole_target
@@ -115,7 +116,7 @@ def show_figure(
 
     job = _jobs(request).find(key)
     if job.result is None:
-        raise MissingStudyError("this work has no result yet. Wait for it.")
+        raise NotHereError("this work has no result yet. Wait for it.")
     chart = (
         charts.paper_figure(job.result)
         if job.kind == "paper"
