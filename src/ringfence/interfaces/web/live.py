@@ -15,7 +15,6 @@ from ringfence.interfaces.web.shelf import Shelf
 _POLL_SECONDS = 0.4
 _KEEP_ALIVE_SECONDS = 10.0
 _RETRY_MS = 2000
-_STILL_HERE = ": still here\n\n"
 
 
 class _Followed:
@@ -56,19 +55,26 @@ class Watch:
         followed = self._followed.setdefault(name, _Followed())
         followed.followers += 1
         told: str | None = None  # the version that this follower has heard of
+        heard: str | None = ""  # the pulse that was last looked into
         try:
             if followed.task is None:
                 followed.task = asyncio.create_task(self._poll(name, followed))
             yield f"retry: {_RETRY_MS}\n\n"
             while not self._closing.is_set():
-                if told is None or followed.pulse not in (None, told):
-                    event, told = await self._event(name, told)
-                    yield event
+                if heard != followed.pulse:
+                    heard = followed.pulse
+                    news = await self._news(name)
+                    if news is None:
+                        heard = ""
+                        await asyncio.sleep(_POLL_SECONDS)
+                    elif news["version"] != told:
+                        told = news["version"]
+                        yield f"event: change\ndata: {strict_json(news)}\n\n"
                     continue
                 try:
                     await asyncio.wait_for(followed.changed.wait(), _KEEP_ALIVE_SECONDS)
                 except TimeoutError:
-                    yield _STILL_HERE
+                    yield ": still here\n\n"
         finally:
             followed.followers -= 1
             if followed.followers == 0 and followed.task is not None:
@@ -90,11 +96,9 @@ class Watch:
             took = time.monotonic() - started
             await asyncio.sleep(max(_POLL_SECONDS, took))
 
-    async def _event(self, name: str, told: str | None) -> tuple[str, str | None]:
-        """Return what is new as an event, and the version that was told with it."""
+    async def _news(self, name: str) -> dict[str, Any] | None:
+        """Return where a study stands, or nothing while that cannot be said."""
         try:
-            news: dict[str, Any] = await asyncio.to_thread(self._shelf.news, name)
+            return await asyncio.to_thread(self._shelf.news, name)
         except RingfenceError:
-            await asyncio.sleep(_POLL_SECONDS)
-            return _STILL_HERE, told
-        return f"event: change\ndata: {strict_json(news)}\n\n", news["version"]
+            return None

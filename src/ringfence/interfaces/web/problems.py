@@ -21,7 +21,6 @@ from ringfence.core.errors import (
 )
 from ringfence.interfaces.strict import strict_json
 
-
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
 _LONGEST_SHOWN = 60
