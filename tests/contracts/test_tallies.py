@@ -145,9 +145,10 @@ def walk(fresh: Callable[[], Desk], after: Callable[[Desk], None]) -> None:
         given = fresh().ask(20)
         if not given:
             return
-        for pull in reversed(given):
+        for place, pull in enumerate(reversed(given)):
             settle(fresh(), pull)
-            after(fresh())
+            if place % 3 == 0 or place == len(given) - 1:
+                after(fresh())
 
 
 COURSES = [
@@ -180,7 +181,8 @@ def test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls(
         found, wanted = desk.look(), rows.look()
         unread += len(set(range(1, found.head.issued + 1)) - {*storage.harvested})
         assert bits(found) == bits(wanted)
-        assert verdict_or_none(desk, found) == verdict_or_none(rows, wanted)
+        if found.head.round_is_over:
+            assert verdict_or_none(desk, found) == verdict_or_none(rows, wanted)
         stands = desk.look(samples=False)
         assert (stands.told, stands.used, stands.samples) == (found.told, found.used, ())
 
@@ -331,7 +333,7 @@ def test_a_decision_that_was_not_written_leaves_nothing_behind() -> None:
 
 
 def test_any_number_of_threads_may_look_while_another_works(sql_place: Place) -> None:
-    definition = definition_of(budget=160, batch=3)
+    definition = definition_of(budget=100, batch=3)
     desk = made(sql_place.open(), definition)
     watcher = desk_of(sql_place.open(), definition)
     over, wrong, looks = threading.Event(), list[object](), list[int]()
