@@ -37,6 +37,7 @@ from ringfence.study.facts import (
     Rejection,
     Round,
     State,
+    Tally,
 )
 from ringfence.study.ports import Ledger, Storage
 from tests.contracts.places import Place
@@ -109,6 +110,7 @@ class Snapshot:
     rounds: tuple[Round, ...]
     pulls: tuple[PullFact, ...]
     past: tuple[PastFact, ...]
+    tally: Tally | None = None
 
 
 def look(storage: Storage, name: str = "s") -> Snapshot:
@@ -123,6 +125,7 @@ def snapshot(ledger: Ledger) -> Snapshot:
         tuple(ledger.rounds()),
         tuple(ledger.pulls_between(1, 10_000)),
         tuple(ledger.past()),
+        ledger.tally(),
     )
 
 
@@ -133,6 +136,7 @@ def fill(storage: Storage, name: str = "s") -> None:
         ledger.add_round(round_of(0, 1))
         ledger.add_pulls([pull_of(1), pull_of(2, state=State.TOLD, values=(0.1, -0.0)), pull_of(3)])
         ledger.add_past([past_of(0.1)])
+        ledger.set_tally(Tally(-1, b"\x00\xff\n'"))
         ledger.set_head(Head(budget=40, round=0, issued=3, round_end=5, unresolved=2))
 
 
@@ -204,6 +208,7 @@ def test_studies_do_not_see_each_other(place: Place) -> None:
         ledger.add_pulls([pull_of(4)])
         ledger.add_past([past_of(2.0)])
         ledger.add_round(round_of(1, 6))
+        ledger.set_tally(Tally(3, b"of another study"))
         ledger.set_head(Head(budget=41))
     assert look(storage, "t") == before
     with storage.writing("t") as ledger:
@@ -238,7 +243,7 @@ def _fresh_then_changed(ledger: Ledger) -> None:
 
 
 def _everything(ledger: Ledger) -> None:
-    for write in list(WRITES.values())[:6]:
+    for write in list(WRITES.values())[:7]:
         write(ledger)
 
 
@@ -251,6 +256,7 @@ WRITES: dict[str, Callable[[Ledger], None]] = {
     ),
     "a fresh pull, then changed": _fresh_then_changed,
     "past": lambda ledger: ledger.add_past([past_of(2.0), past_of(3.0)]),
+    "tally": lambda ledger: ledger.set_tally(Tally(2**40, bytes(range(256)))),
     "half of fresh pulls": _half_of_the_pulls,
     "half of changed pulls": _half_of_the_changes,
     "everything": _everything,
@@ -327,7 +333,7 @@ def test_a_view_stays_what_it_was_while_another_writes(sql_place: Place) -> None
     fill(writer)
     with reader.reading("s") as view:
         before = snapshot(view)
-        for write in list(WRITES.values())[:6]:
+        for write in list(WRITES.values())[:7]:
             with writer.writing("s") as ledger:
                 write(ledger)
         assert snapshot(view) == before
@@ -636,8 +642,15 @@ def test_rounds_and_past_come_in_order(place: Place) -> None:
         assert list(ledger.rounds()) == rounds
         assert list(ledger.rounds(10)) == rounds[10:]
         assert list(ledger.rounds(12)) == []
+        assert list(ledger.rounds(3, 7)) == rounds[3:7]
+        assert list(ledger.rounds(7, 7)) == []
+        assert list(ledger.rounds(9, 99)) == rounds[9:]
+        assert list(ledger.rounds_at([11, 0, 5, 0])) == [rounds[0], rounds[5], rounds[11]]
+        assert list(ledger.rounds_at([])) == []
         assert ledger.round(11) == rounds[11]
         assert [past.values[0] for past in ledger.past()] == [n / 2 for n in range(24)]
+        assert [past.values[0] for past in ledger.past(20)] == [10.0, 10.5, 11.0, 11.5]
+        assert (list(ledger.past(24)), ledger.brought()) == ([], 24)
 
 
 # --------------------------------------------------------------------------------------

@@ -71,6 +71,7 @@ STUDY_TESTS = (
     "tests.contracts.test_storage",
     "tests.contracts.test_study_machine",
     "tests.contracts.test_order_does_not_matter",
+    "tests.contracts.test_tallies",
     "tests.unit.test_study_api",
     "tests.unit.test_study_audit",
     "tests.unit.test_study_book",

@@ -17,9 +17,15 @@ from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
-ORDER, MACHINE, STORAGE, PLACES = (
+ORDER, MACHINE, STORAGE, TALLIES, PLACES = (
     f"tests.contracts.{name}"
-    for name in ("test_order_does_not_matter", "test_study_machine", "test_storage", "places")
+    for name in (
+        "test_order_does_not_matter",
+        "test_study_machine",
+        "test_storage",
+        "test_tallies",
+        "places",
+    )
 )
 
 
@@ -54,12 +60,25 @@ def in_scene(test: str) -> Named:
 
 
 @cache
-def in_memory(test: str, *given: object) -> Named:
+def in_memory(test: str, *given: object, home: str = STORAGE) -> Named:
     """A contract of every storage, on the one that is planted."""
     return Named(
-        named(STORAGE, test),
-        lambda rooms: getattr(rooms[STORAGE], test)(rooms[PLACES].Place("memory", None), *given),
+        named(home, test),
+        lambda rooms: getattr(rooms[home], test)(rooms[PLACES].Place("memory", None), *given),
     )
+
+
+@cache
+def tallied(policy: str, batch: int, limit: int) -> Named:
+    """A study read by its tally beside the one read by its pulls, at every step."""
+    test = "test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls"
+
+    def check(rooms: Rooms) -> None:
+        room = rooms[TALLIES]
+        place = rooms[PLACES].Place("memory", None)
+        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit])
+
+    return Named(named(TALLIES, test), check)
 
 
 @cache
@@ -134,13 +153,25 @@ SURE, SURE_NOT = (of(VERDICT, "test_the_verdict_turns_at_95_percent", s) for s i
 EVERY_STEP = of(AUDIT, "test_a_study_is_sound_at_every_step")
 EXPIRED = in_memory("test_leases_that_ran_out_come_by_number")
 HARVEST = in_memory("test_a_harvest_is_its_pulls")
+TALLY = tallied("top-two", 4, 0)
+LITTLE_LEFT = in_memory("test_little_is_left_to_be_read_after_a_tally", home=TALLIES)
+READ_ONCE = in_memory(
+    "test_what_is_looked_at_again_is_read_once", "mean(risk) <= 1.0", home=TALLIES
+)
+PULSE = in_memory("test_the_pulse_changes_with_all_that_a_view_shows", home=TALLIES)
+NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
+LOOKING, PACKING = ("study.looking", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
+STUDY_EDITED = (
+    *(DESK, DECIDING, BOOK, READING, LOOKING, PACKING),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
+)
 
 FAULTS = [
     # Leases.
@@ -230,13 +261,12 @@ FAULTS = [
     ),
     fault(
         "what is not charged is spent", READING,
-        "harvest.is_charged[good] & resolved", "resolved",
+        "is_used = harvest.is_charged & is_over", "is_used = is_over",
         UNCHARGED,
     ),
     fault(
         "failures cost nothing", READING,
-        "resolved = harvest.is_told[good] | harvest.is_failed[good]",
-        "resolved = harvest.is_told[good]",
+        "is_over = harvest.is_told | harvest.is_failed", "is_over = harvest.is_told",
         UNCHARGED,
     ),
     fault(
@@ -245,9 +275,8 @@ FAULTS = [
         walks("constrained-sr", 1, 2),
     ),
     fault(
-        "pulls that are only issued are used", DESK,
-        "(harvest.is_charged & (harvest.is_told | harvest.is_failed)).sum()",
-        "harvest.is_charged.sum()",
+        "pulls that are only issued are used", READING,
+        "is_used = harvest.is_charged & is_over", "is_used = harvest.is_charged",
         walks("constrained-sr", 1, 0),
     ),
     fault(
@@ -344,7 +373,7 @@ FAULTS = [
     ),
     fault(
         "what a broken arm yields beyond is in its sample", READING,
-        "counts &= harvest.ordinals <= broken[arm]", "counts &= harvest.ordinals >= 0",
+        "mine[ordinals[mine] <= broken[arm]] if arm in broken else mine", "mine",
         breaking_arm("constrained-sr", 1, "p80(risk) <= 1.4"),
     ),
     fault(
@@ -359,24 +388,23 @@ FAULTS = [
     ),
     # What is seen, and when.
     fault(
-        "half a round is not looked at", DESK,
-        "            reader.catch_up(ledger, head)\n",
-        "            reader.catch_up(ledger, replace(head, round=head.round - 1))\n",
+        "half a round is not looked at", LOOKING,
+        "            if not head.round_is_over:\n", "            if head.round < 0:\n",
         PART, walks("constrained-sr", 1, 0),
     ),
     fault(
-        "looking takes half a round for a whole one", DESK,
-        "reader = self._reader.copied()  # before", "reader = self._reader  # before",
+        "looking takes half a round for a whole one", LOOKING,
+        "                reader = reader.copied()\n", "",
         PART, BROUGHT,
     ),
     fault(
-        "a round is read twice", READING,
-        "            self._through = one.number\n", "",
-        ANY_ORDER, as_the_paper("constrained-sr"),
+        "a round is read with all before it", READING,
+        "slice(place, place + one.size)", "slice(0, place + one.size)",
+        ANY_ORDER,
     ),
     fault(
         "what is brought along is seen twice", READING,
-        "            self._past += 1\n", "",
+        "            self.past += 1\n", "",
         BROUGHT,
     ),
     fault(
@@ -391,7 +419,7 @@ FAULTS = [
     ),
     fault(
         "an arm's sample holds what was brought along for others", READING,
-        "for one in past if one.arm == arm]", "for one in past]",
+        "earlier.setdefault(one.arm, [])", "earlier.setdefault(0, [])",
         flips("a quantile", 0),
     ),
     fault(
@@ -399,6 +427,130 @@ FAULTS = [
         "Harvest.of(self.pulls_between(first, last), self.metric_count)",
         "Harvest.of([p for n, p in self._pulls.items() if first <= n <= last], self.metric_count)",
         HARVEST,
+    ),
+    # Tallies and looks.
+    fault(
+        "a tally is of the round after", READING,
+        "return Tally(self.through, pack(plain, sums))",
+        "return Tally(self.through + 1, pack(plain, sums))",
+        TALLY, LITTLE_LEFT, walks("top-two", 1, 0),
+    ),
+    fault(
+        "a tally forgets failed pulls", READING,
+        '"failed": self.failed,', '"failed": 0,',
+        TALLY,
+    ),
+    fault(
+        "a tally forgets what was charged", READING,
+        '"spent": self._spent,', '"spent": self.told,',
+        TALLY,
+    ),
+    fault(
+        "a tally forgets who failed last", READING,
+        '"failing": [(int(a), int(self._failing[a])) for a in np.flatnonzero(self._failing)],',
+        '"failing": [],',
+        tallied("top-two", 1, 2),
+    ),
+    fault(
+        "a tally forgets who is broken", READING,
+        '"broken": list(self.broken.items()),', '"broken": [],',
+        tallied("top-two", 9, 1),
+    ),
+    fault(
+        "a tally forgets who left", READING,
+        "for one in self.departures\n            ],",
+        "for one in self.departures[:0]\n            ],",
+        TALLY, tallied("constrained-sr", 1, 0),
+    ),
+    fault(
+        "a tally forgets what was brought along", READING,
+        '"past": self.past,', '"past": 0,',
+        TALLY,
+    ),
+    fault(
+        "a tally holds single precision", PACKING,
+        '_KINDS = {"f": "<f8", "i": "<i8"}', '_KINDS = {"f": "<f4", "i": "<i8"}',
+        TALLY,
+    ),
+    fault(
+        "arms are measured when they are added to, not when they are restored", BOOK,
+        "        self._unmeasured = {int(arm) for arm in np.flatnonzero(self.counts)}\n", "",
+        TALLY,
+    ),
+    fault(
+        "a tally is never written", DESK,
+        "            ledger.set_tally(tally)\n", "            pass\n",
+        TALLY, LITTLE_LEFT,
+    ),
+    fault(
+        "a tally is never used", LOOKING,
+        "reader.through < tally.through < head.round", "reader.through > tally.through",
+        TALLY, LITTLE_LEFT,
+    ),
+    fault(
+        "the last tally is missing", LOOKING,
+        "return decided.is_last or ", "return ",
+        LITTLE_LEFT,
+    ),
+    fault(
+        "a tally is of any study", MEMORY,
+        "        return self._tally\n\n    def set_tally(self, tally: Tally) -> None:\n"
+        "        self._tally = tally\n",
+        "        return getattr(_Pages, 'shared', None)\n\n"
+        "    def set_tally(self, tally: Tally) -> None:\n"
+        "        _Pages.shared = tally\n",
+        in_memory("test_studies_do_not_see_each_other"),
+        in_memory("test_a_study_that_is_deleted_leaves_nothing"),
+    ),
+    fault(
+        "a tally is not put back", MEMORY,
+        "self.head, self._tally, rounds, past = self._saved",
+        "self.head, _, rounds, past = self._saved",
+        ending_badly("tally"),
+    ),
+    fault(
+        "what was read is kept before it is written", DESK,
+        "                    head, reader = self._advance(ledger, head, reader)\n",
+        "                    head, reader = self._advance(ledger, head, reader)\n"
+        "                    self._lookout.keep(reader)\n",
+        NOTHING_BEHIND,
+    ),
+    fault(
+        "what was read is forgotten", LOOKING,
+        "            self.reader = reader\n", "            pass\n",
+        READ_ONCE,
+    ),
+    fault(
+        "pulls that are open are never read again", READING,
+        "slice(int(is_open.argmax()) if is_open.any() else None)", "slice(None)",
+        READ_ONCE,
+    ),
+    fault(
+        "the pulse does not feel what is brought along", DESK,
+        "len(head.broken), brought)", "len(head.broken))",
+        PULSE,
+    ),
+    fault(
+        "the pulse does not feel what is told", DESK,
+        "resolved = head.issued - head.unresolved", "resolved = head.issued",
+        PULSE,
+    ),
+    fault(
+        "the last round is left out of some", LOOKING,
+        "return [*range(0, count - 1, step), count - 1]", "return [*range(0, count, step)]",
+        in_memory("test_some_rounds_stand_for_all", 6, home=TALLIES),
+    ),
+    fault(
+        "the audit trusts the tally", AUDITING,
+        "tally.through == reader.through and tally != reader.tally()",
+        "tally.through == reader.through and tally is None",
+        *(of(TALLIES, "test_a_tally_that_is_not_its_pulls_is_named", what)
+          for what in ("of the round before", "a bit of a sum", "a pull more")),
+    ),
+    fault(
+        "the audit takes a tally of any round", AUDITING,
+        "not 0 <= tally.through < len(rounds) - 1", "tally.through > 2**40",
+        of(TALLIES, "test_a_tally_that_is_not_its_pulls_is_named", "of a round that is not over"),
     ),
     fault(
         "one pull is enough to know the noise", BOOK,
@@ -417,7 +569,7 @@ FAULTS = [
     ),
     fault(
         "a sample is not turned", BOOK,
-        "self.estimates[arm] = signs * found.estimates", "self.estimates[arm] = found.estimates",
+        "self._estimates[arm] = signs * found.estimates", "self._estimates[arm] = found.estimates",
         KEPT_SAMPLE, TURNED,
     ),
     fault(
@@ -507,7 +659,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "return np.array(view.rounds[-1].alive) & seen if view.rounds else seen", "return seen",
+        "return np.array(view.last.alive) & seen if view.last is not None else seen", "return seen",
         as_the_paper("infeasible-first"),
     ),
     fault(
@@ -576,7 +728,8 @@ FAULTS = [
     ),
     fault(
         "where the study stands is not put back", MEMORY,
-        "self.head, rounds, past = self._saved", "_, rounds, past = self._saved",
+        "self.head, self._tally, rounds, past = self._saved",
+        "_, self._tally, rounds, past = self._saved",
         ending_badly("head"),
     ),
     fault(
@@ -618,7 +771,7 @@ def test_every_named_test_exists() -> None:
 def test_faults_have_names_of_their_own() -> None:
     names = [one.name for one in FAULTS]
     assert len(set(names)) == len(names)
-    for room in (DESK, DECIDING, BOOK, READING, JUDGING, AUDITING, MEMORY, STUDIES, WORKING):
+    for room in STUDY_EDITED:
         assert any(one.edit.room == room for one in FAULTS)
 
 

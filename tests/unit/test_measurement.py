@@ -12,6 +12,7 @@ from scipy import stats
 from ringfence.core.errors import EstimateError
 from ringfence.core.expressions import parse_attribute
 from ringfence.core.measurement import measure_sample
+from ringfence.core.statistics import measure, measure_whole
 from tests.oracle import attributes as oracle
 from tests.unit.measuring import BOUNDS, X_ONLY, check_refused, estimate_of, measured, transcribed
 
@@ -443,3 +444,19 @@ def test_nothing_of_the_callers_changes() -> None:
     np.testing.assert_array_equal(x, before)
     assert list(sample) == ["x"]
     assert measured_once.estimates[0] == pytest.approx(before.mean())
+
+
+@pytest.mark.parametrize("text", X_ONLY)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_whole_arrays_measure_to_the_bit_what_the_rule_does(text: str, sign: float) -> None:
+    attribute = parse_attribute(text)
+    rng = np.random.default_rng(5)
+    samples = [rng.normal(size=count) * 10.0**power for count, power in [(2, 0), (7, 3), (400, -4)]]
+    samples += [np.round(rng.normal(size=count), 1) for count in (3, 20, 301)]
+    samples += [np.array([1.0, 1.0, 2.0]), np.array([-0.0, 0.0, -0.0]), np.full(5, 0.1)]
+    for values in samples:
+        wanted, found = np.full(len(values), np.nan), np.full((len(values), 2), np.nan)[:, 0]
+        given = (attribute.kind, attribute.level or 0.0, sign, values, np.sort(values))
+        estimates = np.array([measure(*given, wanted), measure_whole(*given, found)])
+        assert estimates[:1].tobytes() == estimates[1:].tobytes()
+        assert wanted.tobytes() == found.tobytes()

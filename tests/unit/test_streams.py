@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from ringfence.core.errors import InputError
-from ringfence.core.streams import Generator, chunk_streams, whole_seed
+from ringfence.core.streams import (
+    Generator,
+    chunk_streams,
+    pull_seed,
+    pull_seeds,
+    whole_seed,
+)
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
@@ -86,3 +92,18 @@ def test_a_negative_seed_is_refused(seed: int) -> None:
     message = str(caught.value)
     assert f"seed = {seed} must be 0 or more" in message
     assert "Give a non-negative whole number" in message
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**32 - 1, 2**32, 2**64 + 5, 2**128, 2**200 + 17])
+def test_seeds_of_many_pulls_are_the_seeds_of_each(seed: int) -> None:
+    rng = np.random.default_rng(0)
+    arms = np.append(rng.integers(0, 2000, 60), [0, 2**32 - 1])
+    ordinals = np.append(rng.integers(0, 2**32, 60), [0, 2**32 - 1])
+    for longest in (62, 1, 0):
+        places = list(zip(arms[:longest].tolist(), ordinals[:longest].tolist(), strict=True))
+        found = pull_seeds(seed, arms[:longest], ordinals[:longest])
+        assert found == [pull_seed(seed, *place) for place in places]
+    beyond = np.array([1, 2**32, 2**40])
+    assert pull_seeds(seed, arms[:3], beyond) == [
+        pull_seed(seed, int(arm), int(k)) for arm, k in zip(arms[:3], beyond, strict=True)
+    ]

@@ -5,8 +5,10 @@ seed and not on threads, processes or machines. Touches nothing.
 """
 
 from numbers import Integral
+from typing import Any
 from zlib import crc32
 
+import numpy as np
 from numpy.random import SFC64, Generator, SeedSequence
 
 from ringfence.core.arrays import Integers
@@ -20,6 +22,7 @@ __all__ = [
     "family_stream",
     "order_of_arms",
     "pull_seed",
+    "pull_seeds",
     "pull_stream",
     "round_stream",
     "shuffled_places",
@@ -29,6 +32,9 @@ __all__ = [
 
 _PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS, _ARMS, _ROUND, _PULL, _VERDICT = range(9)
 _COUNTED = 100
+# Of NumPy's SeedSequence, whose results are fixed for good (NEP 19).
+_INIT_A, _MULT_A, _INIT_B, _MULT_B = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
+_MIX_L, _MIX_R, _POOL, _WORD = 0xCA01F9DD, 0x4973F715, 4, 2**32
 
 
 def chunk_streams(
@@ -82,6 +88,30 @@ def pull_seed(seed: int, arm: int, ordinal: int) -> int:
     """Return the seed handed to the evaluation of a pull: a whole number below 2^31."""
     name = SeedSequence(seed, spawn_key=(_PULL, arm, ordinal))
     return int(name.generate_state(1)[0] >> 1)
+
+
+def pull_seeds(seed: int, arms: Integers, ordinals: Integers) -> list[int]:
+    """Return `pull_seed` of many pulls: all words but the last two are mixed once, not every time.
+
+    The rest is SeedSequence's own mixing, on arrays.
+    """
+    if max(arms.max(initial=0), ordinals.max(initial=0)) >= _WORD:
+        return [pull_seed(seed, int(arm), int(k)) for arm, k in zip(arms, ordinals, strict=True)]
+    mixed = SeedSequence(seed, spawn_key=(_PULL,)).pool[:1]
+    words = max(_POOL, -(-seed.bit_length() // 32)) + 1
+    hashed = _POOL * _POOL + _POOL * (words - _POOL)  # as many words were hashed until here
+    for place, column in enumerate((arms, ordinals)):
+        constant = _INIT_A * pow(_MULT_A, hashed + _POOL * place, _WORD) % _WORD
+        word = _hashed(column.astype(np.uint32), constant, _MULT_A)
+        mixed = np.uint32(_MIX_L) * mixed - np.uint32(_MIX_R) * word
+        mixed ^= mixed >> np.uint32(16)
+    found: list[int] = (_hashed(mixed, _INIT_B, _MULT_B) >> np.uint32(1)).tolist()
+    return found
+
+
+def _hashed(word: Any, constant: int, factor: int) -> Any:
+    word = (word ^ np.uint32(constant)) * np.uint32(constant * factor % _WORD)
+    return word ^ (word >> np.uint32(16))
 
 
 def pull_stream(seed: int) -> Generator:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ringfence.core.errors import InputError, NameTakenError, nearest, one_of
 from ringfence.core.expressions import Functions
-from ringfence.core.streams import pull_seed, whole_seed
+from ringfence.core.streams import pull_seed, pull_seeds, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
 from ringfence.execution.working import Away, Crew, Told
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
@@ -333,11 +333,11 @@ class Study(AsyncCalls):
         with self.desk.storage.reading(self.name) as ledger:
             found = ledger.harvest(1, ledger.head.issued)
         told, names, seed = found.is_told, self.definition.arm_names, self.definition.seed
-        arms, ordinals = found.arms[told].tolist(), found.ordinals[told].tolist()
+        arms = found.arms[told]
         columns: dict[str, list[Any]] = {
             "pull": (np.flatnonzero(told) + 1).tolist(),
-            "arm": [names[arm] for arm in arms],
-            "seed": [pull_seed(seed, arm, k) for arm, k in zip(arms, ordinals, strict=True)],
+            "arm": [names[arm] for arm in arms.tolist()],
+            "seed": pull_seeds(seed, arms, found.ordinals[told]),
         }
         return columns | dict(
             zip(self.desk.plan.metrics, found.values[told].T.tolist(), strict=True)

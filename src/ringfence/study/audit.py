@@ -130,6 +130,7 @@ def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) 
     reader, before, tally = Reader(plan), None, ledger.tally()
     if tally is not None and not 0 <= tally.through < len(rounds) - 1:
         problems.append(f"the tally is of round {tally.through}, which is not over")
+        tally = None
     for one in rounds:
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)

@@ -6,6 +6,7 @@ May touch policies and core, and the ports.
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -208,10 +209,10 @@ class Reader:
     def restored(cls, plan: Plan, tally: Tally) -> "Reader | None":
         """Return the reader that wrote a tally, or None where this version cannot tell."""
         found = unpack(tally.content)
-        reader = cls(plan)
         if found is None:
             return None
         plain, sums = found
+        reader = cls(plan)
         reader.book.restore(sums)
         reader.through, reader.read, reader.past = tally.through, plain["read"], plain["past"]
         reader.told, reader.failed, reader.used = plain["told"], plain["failed"], plain["used"]
@@ -261,8 +262,8 @@ def _by_arm(arms: Integers, arm_count: int) -> Iterator[tuple[int, Integers]]:
     small = np.uint16 if arm_count <= 2**16 else np.int64  # short ones are sorted by digits
     order = np.argsort(arms.astype(small), kind="stable")
     ordered = arms[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1)).tolist()
+    for start, stop in pairwise([*starts, len(order)]):
         yield int(ordered[start]), order[start:stop]
 
 
