@@ -1,0 +1,58 @@
+"""How `make docs` builds the site: Sphinx, MyST and the pydata theme. Every warning is an error."""
+
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from command_pages import write_command_page
+from sphinx.application import Sphinx
+
+project = "ringfence"
+author = "the ringfence authors"
+project_copyright = "the ringfence authors"
+release = version = installed("ringfence")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+# Docstrings are plain English with `names` in backticks.
+default_role = "code"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+autosummary_generate = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "ringfence"
+html_logo = "../src/ringfence/interfaces/web/static/icon.svg"
+html_favicon = "../src/ringfence/interfaces/web/static/icon.svg"
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+}
+copybutton_prompt_text = "$ "
+
+
+def setup(_: Sphinx) -> None:
+    """Write the page of all commands before anything is read."""
+    write_command_page(Path(__file__).parent / "reference" / "commands.md")
