@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RIVALS := .venv-rivals
 RIVALS_READY := $(RIVALS)/.ready
+DOCS := .venv-docs
+DOCS_READY := $(DOCS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu bench-load figures screenshots clean
+.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu bench-load figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -84,8 +86,19 @@ bench-load: $(READY) services  ## Fifty clients on one study over HTTP, and the 
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
 
+# Sphinx and its theme, in an environment of their own.
+$(DOCS_READY): pyproject.toml
+	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs --editable '.[plots]'
+	@touch $@
+
+docs: $(DOCS_READY)  ## Build the site into docs/_build; every warning is an error.
+	$(DOCS)/bin/sphinx-build -q -W --keep-going -b html docs docs/_build
+	@echo "docs/_build/index.html"
+
 screenshots: $(READY) services  ## Take the pictures of the page again, with Chromium.
 	$(BIN)/python docs/make_screenshots.py
 
 clean:  ## Remove what was built.
-	rm -rf $(VENV) $(RIVALS) $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(RIVALS) $(DOCS) docs/_build $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -10,9 +10,9 @@ from ringfence.interfaces.cli.app import app
 
 _INTRODUCTION = """# Commands
 
-Every command takes `--json` (one strict JSON document on standard output; what is infinite or undefined is
-null). Exit codes: 0 done, and for `run` and `recommend` feasible; 3 infeasible; 4 too close to call; 2 bad
-input; 130 interrupted; 1 anything else.
+Every command takes `--json` (one strict JSON document on standard output; what is infinite or
+undefined is null). Exit codes: 0 done, and for `run` and `recommend` feasible; 3 infeasible; 4 too
+close to call; 2 bad input; 130 interrupted; 1 anything else.
 """
 
 
@@ -33,7 +33,11 @@ def _section(command: Any) -> str:
     lines = [f"## {command.name}", "", _clean(command.help), "", "```text", usage, "```", ""]
     rows = [(f"`{_name(one)}`", "", _clean(one.help)) for one in arguments]
     rows += [
-        (", ".join(f"`{flag}`" for flag in (*one.opts, *one.secondary_opts)), _default(one), _clean(one.help))
+        (
+            ", ".join(f"`{flag}`" for flag in (*one.opts, *one.secondary_opts)),
+            _default(one),
+            _clean(one.help),
+        )
         for one in options
         if one.name != "help"
     ]
@@ -45,6 +49,10 @@ def _section(command: Any) -> str:
 
 def _name(argument: Any) -> str:
     return str(argument.metavar or argument.name.upper())
+
+
+def _flags(option: Any) -> str:
+    return ", ".join(f"`{flag}`" for flag in (*option.opts, *option.secondary_opts))
 
 
 def _default(option: Any) -> str:

@@ -3,6 +3,7 @@
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -53,6 +54,13 @@ html_theme_options = {
 copybutton_prompt_text = "$ "
 
 
-def setup(_: Sphinx) -> None:
+def plain(*arguments: Any) -> None:
+    """Read docstrings as the plain English that they are: bars and stars mean themselves."""
+    lines: list[str] = arguments[-1]
+    lines[:] = [line.replace("|", r"\|").replace("*", r"\*") for line in lines]
+
+
+def setup(app: Sphinx) -> None:
     """Write the page of all commands before anything is read."""
+    app.connect("autodoc-process-docstring", plain)
     write_command_page(Path(__file__).parent / "reference" / "commands.md")

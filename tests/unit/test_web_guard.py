@@ -87,6 +87,13 @@ def test_a_name_of_another_site_is_refused(host: str) -> None:
     assert (answer.status_code, came) == (400, 0)
 
 
+@pytest.mark.parametrize("host", ["192.0.2.7:8765", "[2001:db8::1]:80", "[2001:db8::1]"])
+def test_an_address_is_a_name_where_pages_need_the_token(host: str) -> None:
+    """Another site's name can be pointed at us, an address cannot."""
+    assert ask(PUBLIC, headers={"Host": host, **BEARER})[1] == 1
+    assert ask(LOCAL, headers={"Host": host})[0].status_code == 400
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1:8765", "LOCALHOST:1", "localhost", "[::1]:9", "[::1]"])
 def test_its_own_names_are_let_in(host: str) -> None:
     assert ask(LOCAL, headers={"Host": host})[1] == 1
@@ -168,8 +175,22 @@ def test_a_browser_is_let_in_once_it_has_shown_the_token() -> None:
 
 
 def test_a_wrong_token_opens_nothing_and_leads_nowhere_else() -> None:
-    answer, came = ask(PUBLIC, path="/?token=wrong")
-    assert (answer.status_code, came, answer.headers.get("Set-Cookie")) == (401, 0, None)
+    echo = Echo()
+    scope: dict[str, Any] = {
+        "type": "http", "method": "GET", "path": "/studies/x", "query_string": b"token=wrong",
+        "headers": [(b"host", b"127.0.0.1")],
+    }  # fmt: skip
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    asyncio.run(Guard(echo, PUBLIC)(scope, receive, send))
+    assert (scope["path"], scope["query_string"]) == ("/token", b"wrong=1")  # the form, once more
+    assert not any(name == b"set-cookie" for name, _ in sent[0]["headers"])
     answer, _ = ask(PUBLIC, path=f"//evil.example/?token={TOKEN}")
     assert not answer.headers.get("Location", "").startswith("//")
 

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -79,9 +80,9 @@ def _show(page: str) -> None:
 
 
 def _web() -> Any:
-    try:
-        from ringfence.interfaces.web import server
-        from ringfence.interfaces.web.door import Door
-    except ImportError:
-        raise MissingExtraError("The page", "web") from None
+    if not all(map(find_spec, ("fastapi", "uvicorn", "jinja2", "vl_convert", "altair"))):
+        raise MissingExtraError("The page", "web")
+    from ringfence.interfaces.web import server
+    from ringfence.interfaces.web.door import Door
+
     return server, Door

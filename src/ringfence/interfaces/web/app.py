@@ -120,4 +120,8 @@ def _for_people(request: Request, answer: Response, detail: str) -> Response:
     if request.url.path.startswith(("/api/", "/static/", "/openapi.json")):
         return answer
     title = HTTPStatus(answer.status_code).phrase
-    return pages.page("problem.html", code=answer.status_code, title=title, detail=detail)
+    page = pages.page("problem.html", code=answer.status_code, title=title, detail=detail)
+    for name in ("Allow", "Retry-After"):
+        if name in answer.headers:
+            page.headers[name] = answer.headers[name]
+    return page

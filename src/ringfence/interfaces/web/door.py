@@ -73,7 +73,10 @@ class Door:
         name, _, port = header.rpartition(":")
         if not port.isdecimal() or name.endswith(":") or not name:
             name = header
-        return name.lower() in self.names
+        if name.lower() in self.names:
+            return True
+        # Another site's name can be pointed here, an address cannot: whoever knows it is here.
+        return self.guards_pages and _is_address(name)
 
     def is_token(self, text: str) -> bool:
         """Compare with the token in constant time."""
@@ -97,6 +100,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _is_plain(token: str) -> bool:

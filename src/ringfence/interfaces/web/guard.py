@@ -91,7 +91,10 @@ class Guard:
             return self._write_refusal(headers)
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given and not is_api:
-            return admission(self.door, given[0], path)
+            if self.door.is_token(given[0]):
+                return admission(self.door, path)
+            scope["path"], scope["query_string"] = "/token", b"wrong=1"
+            return None
         if self.door.guards_pages and not path.startswith(_OPEN) and not self._is_known(headers):
             if is_api or path == "/openapi.json":
                 return _unauthorized("this address needs the header 'Authorization: Bearer TOKEN'")
@@ -132,10 +135,8 @@ class Guard:
         return scheme.lower() == "bearer" and self.door.is_token(given.strip())
 
 
-def admission(door: Door, token: str, path: str) -> Response:
+def admission(door: Door, path: str) -> Response:
     """Let a browser in that has the token: a cookie remembers it, and its address forgets it."""
-    if not door.is_token(token):
-        return _unauthorized("this is not the token: pages need it")
     answer = RedirectResponse("/" + path.lstrip("/"), 303)  # never to another host
     answer.set_cookie(COOKIE, door.cookie, httponly=True, samesite="strict")
     return answer

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse
 
 from ringfence.interfaces.web import assets
 from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
+from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.guard import admission
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
 from ringfence.interfaces.web.problems import NotHereError
@@ -118,19 +119,17 @@ def show_pulls(
 
 
 @router.get("/token")
-def show_token_form() -> Response:
+def show_token_form(*, wrong: bool = False) -> Response:
     """Ask for the token."""
-    return page("token.html", wrong=False)
+    return page("token.html", code=401 if wrong else 200, wrong=wrong)
 
 
 @router.post("/token")
 async def take_token(request: Request) -> Response:
     """Let a browser in that has the token."""
     given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])
-    answer = admission(request.app.state.door, given[0], "/")
-    if answer.status_code < 400:
-        return answer
-    return page("token.html", code=401, wrong=True)
+    door: Door = request.app.state.door
+    return admission(door, "/") if door.is_token(given[0]) else show_token_form(wrong=True)
 
 
 def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:

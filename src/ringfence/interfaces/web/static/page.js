@@ -21,16 +21,26 @@ theme.addEventListener("click", () => {
   nameTheme();
 });
 
-// Parts marked data-live are replaced by those of a newer copy of the same page, if they differ.
-// What the reader opened stays open, and what has the focus keeps it.
-function replaceWith(old, fresh) {
-  if (old.innerHTML === fresh.innerHTML) return;
-  const open = [...old.querySelectorAll("details[open]")].map((one) => one.id);
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const place = focused && [...old.querySelectorAll(focused.tagName)].indexOf(focused);
-  old.replaceChildren(...fresh.childNodes);
-  for (const id of open) document.getElementById(id)?.setAttribute("open", "");
-  if (focused) old.querySelectorAll(focused.tagName)[place]?.focus({ preventScroll: true });
+// Parts marked data-live are brought to what a newer copy of the same page has. Elements that are there
+// stay: so does the focus, what the reader opened, and a region that a screen reader listens to.
+function bring(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeType === Node.TEXT_NODE) { old.data = fresh.data; return; }
+  for (const { name, value } of [...fresh.attributes]) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes]) {
+    if (name !== "open" && !fresh.hasAttribute(name)) old.removeAttribute(name);
+  }
+  [...fresh.childNodes].forEach((child, place) => {
+    const known = child.id && [...old.children].find((one) => one.id === child.id);
+    const there = known || old.childNodes[place];
+    if (!there || there.nodeName !== child.nodeName || (there.id ?? "") !== (child.id ?? "")) {
+      old.insertBefore(child, old.childNodes[place] ?? null);
+    } else {
+      if (there !== old.childNodes[place]) old.insertBefore(there, old.childNodes[place]);
+      bring(there, child);
+    }
+  });
+  while (old.childNodes.length > fresh.childNodes.length) old.lastChild.remove();
 }
 
 async function fetchPage(url) {
@@ -52,7 +62,7 @@ async function refresh() {
     const fresh = await fetchPage(location.href);
     const parts = [...document.querySelectorAll("[data-live]")];
     if (parts.length === fresh.querySelectorAll("[data-live]").length) {
-      for (const part of parts) replaceWith(part, fresh.getElementById(part.id) ?? part);
+      for (const part of parts) bring(part, fresh.getElementById(part.id) ?? part);
     } else {  // a first verdict, or work that is done, brings parts that are not here
       document.title = fresh.title;
       document.querySelector("main").replaceChildren(...fresh.querySelector("main").childNodes);
@@ -112,7 +122,7 @@ function prepareWhatIf(form) {
     try {
       const fresh = await fetchPage(`${form.action}?${query}`);
       if (mine !== asked) return;
-      replaceWith(answer, fresh.getElementById("what-if-answer"));
+      answer.replaceChildren(...fresh.getElementById("what-if-answer").childNodes);
       showMap(query);
     } catch {
       answer.textContent = "No answer: the threshold must be a number, and the server must run.";
