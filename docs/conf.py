@@ -40,6 +40,7 @@ autosummary_generate = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "ringfence"
+html_sidebars = {"index": [], "tutorial": []}
 html_logo = "../src/ringfence/interfaces/web/static/icon.svg"
 html_favicon = "../src/ringfence/interfaces/web/static/icon.svg"
 html_show_sourcelink = False
