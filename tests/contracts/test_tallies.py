@@ -413,6 +413,8 @@ def test_a_study_made_anew_is_not_taken_for_the_old_one(place: Place) -> None:
     assert again.pulse() != before
     with pytest.raises(MissingStudyError, match="made anew"):
         desk.look()
+    with pytest.raises(MissingStudyError, match="made anew"):
+        desk.ask()
     with storage.reading("s") as ledger:
         assert ledger.tally() is None
     assert again.look().told == 0

@@ -516,6 +516,11 @@ FAULTS = [
         NOTHING_BEHIND,
     ),
     fault(
+        "a study that was made anew is the old one", DESK,
+        "            self._lookout.require_same(ledger)\n", "",
+        in_memory("test_a_study_made_anew_is_not_taken_for_the_old_one", home=TALLIES),
+    ),
+    fault(
         "what was read is forgotten", LOOKING,
         "            self.reader = reader\n", "            pass\n",
         READ_ONCE,

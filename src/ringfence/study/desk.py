@@ -68,6 +68,7 @@ class Desk:
             raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
         reader = self._lookout.reader
         with self.storage.writing(self.name) as ledger:
+            self._lookout.require_same(ledger)
             before = head = ledger.head
             now = self.clock()
             deadline = now + self.plan.definition.lease_seconds

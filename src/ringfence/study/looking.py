@@ -65,7 +65,7 @@ class Lookout:
         wanted = samples and self.plan.needs_samples
         known, ahead = self.reader, self._ahead  # before the view, which must not be older
         with storage.reading(self.plan.definition.name) as ledger:
-            self._require_same(ledger)
+            self.require_same(ledger)
             head, brought = ledger.head, ledger.brought()
             with self._one_reads:  # the others then find it read
                 reader = self._settled(known, ahead, ledger, head, brought, keep=wanted)
@@ -107,7 +107,8 @@ class Lookout:
             self.keep(known)
         return known
 
-    def _require_same(self, ledger: Ledger) -> None:
+    def require_same(self, ledger: Ledger) -> None:
+        """Refuse a study that was made anew since: what was read is not of that one."""
         if self._created_at is None:
             self._created_at = ledger.created_at
         elif self._created_at != ledger.created_at:
