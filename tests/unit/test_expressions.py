@@ -91,7 +91,7 @@ BAD_OBJECTIVES = {
     "minimize mean(loss) <= 1": 20,
     "minimize mean(loss);": 19,
     "minimize -mean(loss)": 9,
-    "minimize 2 * mean(loss)": 11,
+    "minimize 2 * mean(loss)": 9,
 }
 
 BAD_CONSTRAINTS = {

@@ -1,7 +1,8 @@
 """The language of objectives and constraints, read by a small grammar and never evaluated.
 
     objective  := ("minimize" | "maximize") attribute
-    constraint := attribute ("<=" | ">=") number
+    constraint := attribute ("<=" | ">=") (number | relative)
+    relative   := [number "*"] "baseline" ["(" attribute ")"] [("+" | "-") number]
     attribute  := ("mean" | "robust_mean" | "variance" | "std") "(" metric ")"
                 | "share" "(" metric (">" | ">=" | "<" | "<=") number ")"
                 | "quantile" "(" metric "," number ")"     quantile(x, 0.95), also p95(x)
@@ -45,6 +46,7 @@ _WITH_LEVEL = {
     "lower_cvar": (0.0, 0.5, "above 0 up to 0.5: lower_cvar(x, 0.05) is the mean of the lowest 5%"),
 }
 STATISTICS = ("mean", "robust_mean", "variance", "std", "share", "quantile", "cvar", "lower_cvar")
+BASELINE = "baseline"
 OWN = -1  # the kind of a user's own function
 _TAIL_PULLS = 5  # in the tail of every arm, before its noise can be judged
 
@@ -54,7 +56,7 @@ _TOKEN = re.compile(
       | (?P<percentile>p\d+(?:\.\d+)?(?=\s*\())
       | (?P<name>[^\W\d]\w*)
       | (?P<quoted>'[^']*'|"[^"]*")
-      | (?P<sign><=|>=|==|<|>|=|[(),])
+      | (?P<sign><=|>=|==|<|>|=|[(),*+-])
     )""",
     re.VERBOSE,
 )
@@ -152,14 +154,28 @@ class Objective:
 
 @dataclass(frozen=True)
 class Constraint:
-    """One limit, as the user wrote it; a value on the threshold satisfies it."""
+    """One limit, as the user wrote it; a value on the threshold satisfies it.
+
+    With a `factor` the limit is that many times the baseline's own attribute, plus the threshold.
+    """
 
     attribute: Attribute
     relation: Literal["<=", ">="]
     threshold: float
+    factor: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.attribute} {self.relation} {shortest(self.threshold)}"
+        return f"{self.attribute} {self.relation} {self.limit}"
+
+    @property
+    def limit(self) -> str:
+        """What stands to the right of the relation."""
+        if not self.factor:
+            return shortest(self.threshold)
+        times = "" if self.factor == 1.0 else f"{shortest(self.factor)} * "
+        sign = "-" if self.threshold < 0.0 else "+"
+        more = f" {sign} {shortest(abs(self.threshold))}" if self.threshold else ""
+        return f"{times}baseline({self.attribute}){more}"
 
 
 def shortest(value: float) -> str:
@@ -210,7 +226,7 @@ def parse_objective(text: str, functions: Functions | None = None) -> Objective:
 
 
 def parse_constraint(text: str, functions: Functions | None = None) -> Constraint:
-    """Read "mean(risk) <= 1.0"."""
+    """Read "mean(risk) <= 1.0", or "mean(risk) <= 1.1 * baseline(mean(risk))"."""
     reader = _Reader(text, functions)
     attribute = reader.attribute()
     relation = reader.take("sign", "'<=' or '>=' and a threshold")
@@ -221,12 +237,9 @@ def parse_constraint(text: str, functions: Functions | None = None) -> Constrain
         )
     if relation.text not in ("<=", ">="):
         reader.fail(f"expected '<=' or '>=', got {relation.text!r}", relation)
-    number = reader.take("number", f"a number after {relation.text!r}")
-    threshold = float(number.text)
-    if not math.isfinite(threshold):
-        reader.fail(f"the threshold must be finite, got {number.text}", number)
+    factor, threshold = reader.limit(relation.text, attribute)
     reader.end()
-    return Constraint(attribute, "<=" if relation.text == "<=" else ">=", threshold)
+    return Constraint(attribute, "<=" if relation.text == "<=" else ">=", threshold, factor)
 
 
 class _Token(NamedTuple):
@@ -329,15 +342,50 @@ class _Reader:
             self.fail(f"the level of {name} must be {rule}, got {number.text}", number)
         return level
 
+    def limit(self, relation: str, attribute: Attribute) -> tuple[float, float]:
+        """Return the multiple of the baseline's attribute, and what is added to it."""
+        if self.tokens[self.next].text == BASELINE:
+            return 1.0, self.beyond_baseline(attribute)
+        first = self.number(f"a number after {relation!r}, or {BASELINE}")
+        if self.tokens[self.next].text != "*":
+            return 0.0, first
+        if first <= 0.0:
+            self.fail("the multiple of the baseline must be positive", self.tokens[self.next - 1])
+        self.next += 1
+        return first, self.beyond_baseline(attribute)
+
+    def beyond_baseline(self, attribute: Attribute) -> float:
+        """Read the baseline, and return what is added to it."""
+        self.take("name", f"{BASELINE!r}", exactly=BASELINE)
+        if self.tokens[self.next].text == "(":
+            self.next += 1
+            token = self.tokens[self.next]
+            if self.attribute() != attribute:
+                self.fail(f"the baseline is compared by the same attribute, {attribute}", token)
+            self.take("sign", "')'", exactly=")")
+        token = self.tokens[self.next]
+        if token.kind == "end":
+            return 0.0
+        if token.kind == "number" and token.text[0] in "+-":
+            return self.number("a number")
+        if token.text not in ("+", "-"):
+            self.fail(f"expected '+' or '-' and a number, got {token.text!r}", token)
+        self.next += 1
+        more = self.number(f"a number after {token.text!r}")
+        return more if token.text == "+" else -more
+
+    def number(self, wanted: str) -> float:
+        token = self.take("number", wanted)
+        if not math.isfinite(float(token.text)):
+            self.fail(f"the number must be finite, got {token.text}", token)
+        return float(token.text)
+
     def bound_and_level(self) -> tuple[str, float]:
         wanted = "'>', '>=', '<' or '<=' and a number"
         bound = self.take("sign", wanted)
         if bound.text not in _SHARES:
             self.fail(f"expected {wanted}, got {bound.text!r}", bound)
-        number = self.take("number", f"a number after {bound.text!r}")
-        if not math.isfinite(float(number.text)):
-            self.fail(f"the number must be finite, got {number.text}", number)
-        return bound.text, float(number.text)
+        return bound.text, self.number(f"a number after {bound.text!r}")
 
     def end(self) -> None:
         token = self.tokens[self.next]

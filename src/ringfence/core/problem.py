@@ -112,6 +112,26 @@ class Problem:
         return np.where(directions, 1.0, -1.0)
 
     @property
+    def factors(self) -> Floats:
+        """The multiples of the baseline in the limits, one a constraint; 0 where there is none."""
+        return np.array([constraint.factor for constraint in self.constraints])
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether any limit is relative to a baseline."""
+        return any(constraint.factor for constraint in self.constraints)
+
+    def require_numbers(self, what: str) -> "Problem":
+        """Return the problem if its limits are numbers; what cannot do with others says so."""
+        for constraint in self.constraints:
+            if constraint.factor:
+                raise InputError(
+                    f"constraint {str(constraint)!r} is relative to a baseline: {what}. Write the "
+                    "limit as a number."
+                )
+        return self
+
+    @property
     def thresholds(self) -> Floats:
         """The oriented thresholds, one a constraint: an attribute is fine when it is <= its own."""
         written = np.array([constraint.threshold for constraint in self.constraints])
@@ -122,7 +142,7 @@ class Problem:
 def _as_share(constraint: Constraint) -> Constraint:
     """Return a limit on a quantile as one on the share of pulls beyond it."""
     attribute = constraint.attribute
-    if attribute.statistic != "quantile" or attribute.level is None:
+    if attribute.statistic != "quantile" or attribute.level is None or constraint.factor:
         return constraint
     upper = constraint.relation == "<="
     share = Attribute("share", attribute.metric, ">" if upper else "<", constraint.threshold)

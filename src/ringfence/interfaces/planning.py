@@ -366,6 +366,7 @@ def plan_from_study(
 def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
     """Return the instance that a study's estimates describe, of arms with pulls enough."""
     plan, view = study.desk.plan, study.view()
+    plan.problem.require_numbers("a study with one cannot be planned from yet")
     names = plan.definition.arm_names
     withdrawn = {one.rejection.arm for one in view.departures if one.rejection.is_withdrawal}
     kept = [arm for arm in range(len(names)) if arm not in withdrawn]

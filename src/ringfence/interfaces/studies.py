@@ -20,6 +20,7 @@ from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
     arms_of,
     at_least,
+    known_baseline,
     place_of,
     positive,
     printable,
@@ -66,6 +67,7 @@ class Study(AsyncCalls):
         lease_seconds: float = 600.0,
         retries: int = 0,
         max_failures: int = 3,
+        baseline: str | None = None,
         load_if_exists: bool = False,
         clock: Clock = time.time,
     ) -> "Study":
@@ -74,7 +76,9 @@ class Study(AsyncCalls):
         `storage` is a URL, by default sqlite:///NAME.db in the current folder. `batch` is how many
         pulls an adaptive policy decides at once: as many as there are workers is a good choice.
         Without a seed one is drawn and kept. Further `metrics` are recorded beside those of the
-        expressions. With `load_if_exists` a study of that name is loaded if it is the same one.
+        expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
+        are relative to; it is never rejected. With `load_if_exists` a study of that name is loaded
+        if it is the same one.
         """
         definition = Definition(
             name=study_name(name),
@@ -90,6 +94,7 @@ class Study(AsyncCalls):
             lease_seconds=positive("lease_seconds", lease_seconds),
             retries=at_least("retries", retries, 0),
             max_failures=at_least("max_failures", max_failures, 1),
+            baseline=baseline,
         )
         plan = _plan(definition, functions)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -363,7 +368,7 @@ class Study(AsyncCalls):
     def require_same(self, other: Definition, *, seed_matters: bool) -> None:
         """Refuse to go on with a definition that differs from the stored one; show how."""
         mine, theirs = self.definition.to_dict(), other.to_dict()
-        keys = ["objective", "constraints", "arms", "policy", "batch", "metrics"]
+        keys = ["objective", "constraints", "arms", "policy", "batch", "metrics", "baseline"]
         keys += ["seed"] * seed_matters
         for key in keys:
             if mine[key] != theirs[key]:
@@ -414,6 +419,7 @@ class Study(AsyncCalls):
 def _plan(definition: Definition, functions: Functions | None) -> Plan:
     """Return the plan of a definition whose metrics are all written out."""
     plan = Plan.of(definition, functions)
+    known_baseline(plan.problem, definition)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
     metrics = tuple(printable("metric", metric) for metric in (*used, *further))

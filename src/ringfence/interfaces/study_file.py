@@ -56,6 +56,7 @@ class _File(BaseModel):
     storage: str | None = None
     lease_seconds: float | int = 600.0
     max_failures: int = 3
+    baseline: str | None = None
 
 
 _KEYS = {
@@ -111,6 +112,7 @@ class StudyFile:
             "lease_seconds": float(file.lease_seconds),
             "retries": 0 if file.pull is None else file.pull.retries,
             "max_failures": file.max_failures,
+            "baseline": file.baseline,
             "load_if_exists": True,
         }
         if file.batch is None and has_study(storage, file.name):

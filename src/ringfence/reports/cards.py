@@ -123,7 +123,9 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
     signs = problem.signs
     rows = []
     for c, attribute in enumerate(problem.attributes):
-        label = f"{attribute}" if c == 0 else str(problem.constraints[c - 1])
+        label = str(attribute) if c == 0 else str(problem.constraints[c - 1])
+        if c > 0 and problem.constraints[c - 1].factor:
+            label += ", beyond the baseline"
         values = tuple(f"{signs[c] * estimates[arm, c] + 0.0:.4g}" for arm in arms)
         rows.append(Term(label, values))
     margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]

@@ -127,6 +127,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
         [
             ["objective", definition.objective],
             *(["limit", limit] for limit in definition.constraints),
+            *([["baseline", definition.baseline]] if definition.baseline is not None else []),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],
             ["budget at first", str(definition.budget)],

@@ -69,6 +69,8 @@ def limits_of(problem: Problem, verdict: Verdict) -> list[Limit]:
     """Return every constraint with a span that holds its threshold and what arms were seen at."""
     found = []
     for place, constraint in enumerate(problem.constraints):
+        if constraint.factor:
+            continue  # relative to a baseline: there is no number to move
         name = str(constraint.attribute)
         seen = [arm.estimates[name] for arm in verdict.arms if name in arm.estimates]
         flips = tuple(flip for flip in verdict.flips if flip.constraint == str(constraint))

@@ -65,11 +65,8 @@ def remarks(verdict: Verdict) -> list[str]:
 
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
-    lines = []
     chosen = next(arm for arm in verdict.arms if arm.name == verdict.arm)
-    for limit in chosen.blocked_by:
-        attribute = limit.rsplit(" ", 2)[0]
-        lines.append(f"{limit} blocks it: {shown(chosen.estimates[attribute])}.")
+    lines = [f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by]
     deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
     lines += [
         f"{arm.name} has the better objective, but breaks {broken(arm)}."
@@ -104,9 +101,13 @@ def reason(arm: ArmVerdict) -> str:
 
 def broken(arm: ArmVerdict) -> str:
     """Return the limits that an arm seems to break, with its values."""
-    return " and ".join(
-        f"{limit} ({arm.estimates[limit.rsplit(' ', 2)[0]].value:.4g})" for limit in arm.blocked_by
-    )
+    return " and ".join(f"{limit} ({limited(arm, limit).value:.4g})" for limit in arm.blocked_by)
+
+
+def limited(arm: ArmVerdict, limit: str) -> Estimate:
+    """Return an arm's estimate of what a limit is about."""
+    names = [name for name in arm.estimates if limit.startswith(f"{name} ")]
+    return arm.estimates[max(names, key=len)]
 
 
 def shown(estimate: Estimate) -> str:

@@ -68,6 +68,7 @@ class Instance:
         from ringfence.simulation.tables import columns_of_frame, table_instance
 
         problem = Problem.parse(objective, constraints, functions=functions)
+        problem.require_numbers("live studies know one, simulations do not yet")
         columns = columns_of_frame(frame, [arm, *problem.metrics])
         return table_instance(name, problem, columns, arm)
 

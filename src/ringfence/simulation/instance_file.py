@@ -111,6 +111,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(file.objective, file.constraints, functions=functions)
+    problem.require_numbers("live studies know one, simulations do not yet")
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):

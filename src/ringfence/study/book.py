@@ -11,6 +11,11 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.baseline import (
+    difference_covariances,
+    difference_scales,
+    differences,
+)
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales
 from ringfence.core.problem import Problem
@@ -35,9 +40,17 @@ def least_pulls(problem: Problem) -> int:
 class Book:
     """The observations of every arm, as the rules need them."""
 
-    def __init__(self, problem: Problem, arms: Sequence[str], metrics: Sequence[str]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        arms: Sequence[str],
+        metrics: Sequence[str],
+        *,
+        baseline: int | None = None,
+    ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added."""
         self.problem = problem.judged
+        self.baseline = baseline if problem.is_relative else None
         self.arms = tuple(arms)
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
         width = len(self.problem.attributes)
@@ -145,8 +158,31 @@ class Book:
         """Which arms have enough observations for every attribute."""
         return np.asarray(self.counts >= least_pulls(self.problem))
 
+    @property
+    def is_comparable(self) -> Mask:
+        """Which arms can be judged: those seen, if the baseline of their limits was seen too."""
+        seen = self.is_seen
+        return seen if self.baseline is None else seen & bool(seen[self.baseline])
+
     def evidence(self, alive: Mask, priority: Integers) -> Evidence:
-        """Return what the rules see, with noise estimated from all observations."""
+        """Return what the rules see, with noise estimated from all observations.
+
+        Where limits are relative, what an arm is beyond the baseline's multiple.
+        """
+        plain = self.plain_evidence(alive, priority)
+        if self.baseline is None:
+            return plain
+        factors = self.problem.factors
+        return plain._replace(
+            estimates=differences(plain.estimates, self.baseline, factors),
+            covariances=difference_covariances(
+                plain.covariances, plain.counts, self.baseline, factors
+            ),
+            scales=difference_scales(plain.scales, factors),
+        )
+
+    def plain_evidence(self, alive: Mask, priority: Integers) -> Evidence:
+        """Return what was seen of each arm by itself."""
         width = self.estimates.shape[1]
         pooled, scales = np.zeros((width, width)), np.ones(width)
         covariances = np.zeros_like(self.scatters)

@@ -43,6 +43,12 @@ class Plan:
         return len(self.definition.arms)
 
     @property
+    def baseline(self) -> int | None:
+        """The arm that limits may be relative to, and that is never rejected."""
+        name = self.definition.baseline
+        return None if name is None else self.definition.arm_names.index(name)
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics that every observation has, in their order."""
         return self.definition.metrics or self.problem.metrics
@@ -79,7 +85,7 @@ class Plan:
 
     def new_book(self) -> Book:
         """Return a book without observations."""
-        return Book(self.problem, self.definition.arm_names, self.metrics)
+        return Book(self.problem, self.definition.arm_names, self.metrics, baseline=self.baseline)
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing)
         if sum(allocation) > 0:
             return _round(plan, before, before.phase, allocation, alive, left, seen)
-    left += _reject(plan.policy, evidence, phases[before.phase].keep)
+    left += _reject(plan.policy, evidence, phases[before.phase].keep, plan.baseline)
     phase = before.phase + 1
     if phase == len(phases):
         nothing = [0] * plan.arm_count
@@ -172,19 +178,39 @@ def _withdraw(plan: Plan, alive: Mask, standing: Standing, book: Book) -> list[R
             left.append(
                 Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
             )
+    baseline = plan.baseline
+    if plan.problem.is_relative and baseline in [one.arm for one in left]:
+        name = plan.definition.baseline
+        left += [
+            Rejection(int(arm), f"{WITHDRAWN}: it cannot be compared, since baseline {name} was")
+            for arm in np.flatnonzero(alive)
+            if arm not in [one.arm for one in left]
+        ]
     for one in left:
         alive[one.arm] = False
     return left
 
 
-def _reject(policy: PhasePolicy, evidence: Evidence, keep: int) -> list[Rejection]:
+def _reject(
+    policy: PhasePolicy, evidence: Evidence, keep: int, baseline: int | None
+) -> list[Rejection]:
+    """Let the policy drop arms until so many are left.
+
+    A baseline is never dropped: the policy is then asked about the others alone, and the last of
+    them stays beside it.
+    """
     left = []
     alive, scales, thresholds = evidence.alive, evidence.scales, evidence.thresholds
-    while policy.reject is not None and alive.sum() > keep:
+    least = keep if baseline is None else max(keep, 2)
+    while policy.reject is not None and alive.sum() > least:
         best = apparent_best(evidence.estimates, alive, scales, thresholds, evidence.priority)
-        out = policy.reject(
-            evidence.estimates, evidence.counts, alive, scales, thresholds, evidence.priority
-        )
+        out = -1
+        for among in (alive, _without(alive, baseline)):
+            out = policy.reject(
+                evidence.estimates, evidence.counts, among, scales, thresholds, evidence.priority
+            )
+            if out != baseline:
+                break
         if out < 0 or out >= len(alive) or not alive[out]:
             raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
         rival = None if out == best else int(best)
@@ -192,6 +218,13 @@ def _reject(policy: PhasePolicy, evidence: Evidence, keep: int) -> list[Rejectio
         left.append(Rejection(int(out), f"rejected by {policy.name}", rival, float(distance)))
         alive[out] = False
     return left
+
+
+def _without(alive: Mask, arm: int | None) -> Mask:
+    others = alive.copy()
+    if arm is not None:
+        others[arm] = False
+    return others
 
 
 def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
@@ -240,8 +273,21 @@ def _batch(
     for arm in chosen:
         if arm < 0 or arm >= plan.arm_count or not evidence.alive[arm]:
             raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
-        allocation[arm] += 1
+        allocation[_or_baseline(plan, evidence, allocation, int(arm))] += 1
     return allocation
+
+
+def _or_baseline(plan: Plan, evidence: Evidence, allocation: Sequence[int], arm: int) -> int:
+    """Return the baseline in place of an arm that it has fewer pulls than.
+
+    Its noise is in every comparison, and the rules, which know arms one by one, do not see that
+    a pull of it serves them all.
+    """
+    baseline = plan.baseline
+    if baseline is None or not plan.problem.is_relative:
+        return arm
+    pulls = evidence.counts + np.array(allocation)
+    return baseline if pulls[baseline] < pulls[arm] else arm
 
 
 def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:

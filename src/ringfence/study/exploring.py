@@ -7,8 +7,6 @@ May touch policies and core.
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from ringfence.core.errors import InputError
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan
@@ -26,7 +24,7 @@ def what_if(plan: Plan, view: View, place: int, threshold: float) -> Verdict:
     if moved.problem == plan.problem:
         return verdict_of(plan, view)
     book = _judged_anew(moved, view)
-    among = np.asarray(book.is_seen).copy()
+    among = book.is_comparable.copy()
     for departure in view.departures:
         if departure.rejection.is_withdrawal:
             among[departure.rejection.arm] = False
@@ -39,6 +37,11 @@ def _moved(plan: Plan, place: int, threshold: float) -> Plan:
     if not 0 <= place < len(constraints):
         raise InputError(
             f"constraint = {place} is not there: the study has {len(constraints)}, counted from 0."
+        )
+    if constraints[place].factor:
+        raise InputError(
+            f"constraint = {place}: {constraints[place]} is relative to the baseline. Ask about a "
+            "limit that is a number."
         )
     if not math.isfinite(threshold):
         raise InputError(f"threshold = {threshold!r} must be a finite number. Mend it.")

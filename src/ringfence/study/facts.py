@@ -21,7 +21,8 @@ class Definition:
 
     `arms` maps names to an arm's own keys. `functions` name attributes of the user's own by
     "package.module:function", where they have such a name. `batch` is how many pulls an adaptive
-    policy decides at once.
+    policy decides at once. `baseline` is the arm that limits may be relative to; it is never
+    rejected.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Definition:
     lease_seconds: float = 600.0
     retries: int = 0
     max_failures: int = 3
+    baseline: str | None = None
 
     @property
     def arm_names(self) -> tuple[str, ...]:

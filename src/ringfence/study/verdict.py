@@ -105,10 +105,11 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         )
     best, feasible = answer_of(plan, alive, book)
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
-    judged = np.asarray(book.is_seen).copy()
+    judged = book.is_comparable.copy()
     judged[withdrawn] = False
     evidence = book.evidence(judged, plan.priority)
-    confidence, chance = _chances(plan, evidence, best, feasible=feasible)
+    plain = book.plain_evidence(judged, plan.priority)
+    confidence, chance = _chances(plan, evidence, plain, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
     written = _written(plan.problem, book, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -191,18 +192,29 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
     )
 
 
-def _chances(plan: Plan, evidence: Evidence, best: int, *, feasible: bool) -> tuple[float, float]:
-    """Return the shares of draws that give this answer, and that have a feasible arm at all."""
+def _chances(
+    plan: Plan, evidence: Evidence, plain: Evidence, best: int, *, feasible: bool
+) -> tuple[float, float]:
+    """Return the shares of draws that give this answer, and that have a feasible arm at all.
+
+    Arms are drawn each by itself, a baseline first: what it draws, all are compared with.
+    """
     rng = verdict_stream(plan.definition.seed)
     seen = np.flatnonzero(evidence.alive)
+    baseline = plan.baseline if plan.problem.is_relative else None
+    limits = evidence.thresholds
+    if baseline is not None:
+        seen = np.array([baseline, *seen[seen != baseline]])
     draw = np.empty((DRAWS, evidence.estimates.shape[1]))
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
     for arm in seen:
-        values, vectors = np.linalg.eigh(evidence.covariances[arm] / evidence.counts[arm])
+        values, vectors = np.linalg.eigh(plain.covariances[arm] / plain.counts[arm])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        draw = evidence.estimates[arm] + rng.standard_normal(out=draw) @ root.T
-        worst = (evidence.scales[1:] * (draw[:, 1:] - evidence.thresholds)).max(axis=1)
+        draw = plain.estimates[arm] + rng.standard_normal(out=draw) @ root.T
+        if arm == baseline:
+            limits = evidence.thresholds + plan.problem.factors * draw[:, 1:]
+        worst = (evidence.scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
         passes = worst <= 0.0
         leads = passes & (draw[:, 0] < lowest)
         np.copyto(lowest, draw[:, 0], where=leads)
@@ -220,7 +232,7 @@ def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[di
     """Return every arm's attributes as the user wrote them, in the user's units."""
     signs = problem.signs
     judged = problem.judged.attributes
-    evidence = book.evidence(np.asarray(book.is_seen), np.arange(len(book.counts)))
+    evidence = book.plain_evidence(book.is_seen, np.arange(len(book.counts)))
     result: list[dict[str, Estimate]] = []
     for arm in range(len(book.counts)):
         found: dict[str, Estimate] = {}
@@ -262,6 +274,8 @@ def _flips(
 
     flips = []
     for c, constraint in enumerate(problem.constraints):
+        if constraint.factor:
+            continue  # its threshold is another for every draw of the baseline
         sign, name = float(problem.signs[c + 1]), str(constraint.attribute)
         values = np.array([sign * written[int(arm)][name].value for arm in judged])
         limit = float(problem.thresholds[c])
@@ -282,5 +296,5 @@ def _flips(
 
 def in_the_running(view: View) -> Mask:
     """Return the arms that may be the answer: not gone, and seen often enough to be judged."""
-    seen = np.asarray(view.book.is_seen)
+    seen = view.book.is_comparable
     return np.array(view.last.alive) & seen if view.last is not None else seen

@@ -39,6 +39,7 @@ class NewStudy(BaseModel):
     lease_seconds: Number = 600.0
     retries: int = 0
     max_failures: int = 3
+    baseline: str | None = None
     load_if_exists: bool = False
 
 
@@ -58,6 +59,7 @@ class Definition(BaseModel):
     lease_seconds: float
     retries: int
     max_failures: int
+    baseline: str | None
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
 
