@@ -5,24 +5,32 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
 
-from ringfence.core.errors import MissingExtraError
+from ringfence.core.errors import InputError, MissingExtraError
+from ringfence.core.expressions import Functions
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.web.door import TOKEN_VARIABLE
 
 _MOST_PORT = 65_535
+_USUAL = "sqlite:///ringfence.db"
 
 
 def serve(
+    study: Annotated[
+        str | None,
+        typer.Argument(metavar="[STUDY]", help="A study file (.toml), or a database file."),
+    ] = None,
     *,
     storage: Annotated[
-        str, typer.Option("--storage", help="The studies to show: sqlite:/// or postgresql://.")
-    ] = "sqlite:///ringfence.db",
+        str | None,
+        typer.Option("--storage", help="The studies to show: sqlite:/// or postgresql://."),
+    ] = None,
     host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", min=0, max=_MOST_PORT, help="0 takes a free one.")
@@ -42,7 +50,8 @@ def serve(
     server, door_kind = _web()
     given = token or os.environ.get(TOKEN_VARIABLE) or None
     door = door_kind.of(host, token=given, names=tuple(allow_host or ()), read_only=read_only)
-    ready = server.make_server(storage, door)
+    place, functions = _place(study, storage)
+    ready = server.make_server(place, door, functions)
     listening = server.listen(host, port)
     page = server.address_of(listening, host)
     shown = None if given is not None or read_only else door.token
@@ -58,6 +67,24 @@ def serve(
     if open_page:
         _show(page)
     ready.run(sockets=[listening])
+
+
+def _place(study: str | None, storage: str | None) -> tuple[str, dict[str, Functions]]:
+    """Return the storage to show, and the attributes of a study file's own."""
+    if study is None:
+        return storage or _USUAL, {}
+    path = Path(study)
+    if path.suffix == ".toml":
+        from ringfence.interfaces.study_file import read_study_file
+
+        file = read_study_file(path)
+        return storage or file.storage, {file.content.name: file.functions}
+    if storage is not None or not path.is_file():
+        raise InputError(
+            f"study = {study!r} must be a study file (.toml), or a database file and no --storage. "
+            "Mend it."
+        )
+    return f"sqlite:///{path}", {}
 
 
 @contextmanager
