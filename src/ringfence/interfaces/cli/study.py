@@ -47,10 +47,12 @@ def run(
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
     from ringfence.interfaces.study_file import read_study_file
+    from ringfence.simulation.instance_file import nearest_file
 
     if not _is_file(study):
         raise InputError(
-            f"study = {study!r} must be a study file to run: it says how pulls are evaluated."
+            f"study = {study!r} must be a study file to run: it says how pulls are evaluated. "
+            f"Write one with: ringfence init.{nearest_file(Path(study))}"
         )
     if workers < 1:
         raise InputError(f"workers = {workers} must be at least 1. Raise it.")
