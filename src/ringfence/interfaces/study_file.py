@@ -161,7 +161,7 @@ class StudyFile:
 def read_study_file(path: Path) -> StudyFile:
     """Read a study file; every error begins with its name."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(
             f"study = {str(path)!r} does not exist. Give a TOML file, or write one with: "
@@ -169,7 +169,16 @@ def read_study_file(path: Path) -> StudyFile:
         ) from None
     except OSError as error:
         raise InputError(f"study = {str(path)!r} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a TOML file: {error}.") from None
+    return parse_study_file(path, text)
+
+
+def parse_study_file(path: Path, text: str) -> StudyFile:
+    """Read the text of a study file that is, or will be, at a path."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not a TOML file: {error}.") from None
     with _placed(path):
         return _study_file(path, content)
