@@ -18,6 +18,7 @@ import typer
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json, Seed
+from ringfence.interfaces.cli.serve import page_beside, require_web
 
 if TYPE_CHECKING:
     from ringfence.study.verdict import ArmVerdict, Verdict
@@ -63,6 +64,8 @@ def demo(
     whole_seed(seed)
     if keep is not None and keep.exists():
         raise InputError(f"keep = {str(keep)!r} exists already. Choose another file.")
+    if open_page:
+        require_web()
     naive = _naive(seed)
     if not json:
         _introduce(naive)
@@ -145,8 +148,6 @@ def _run(study: Any, storage: str, *, open_page: bool, quiet: bool) -> "Verdict"
 
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
-        from ringfence.interfaces.cli.serve import page_beside
-
         beside = page_beside(storage, study.name, None)
     seen_by = "page" if open_page else "terminal" if sys.stderr.isatty() else "nobody"
     display = Display(study, quiet=quiet)

@@ -78,6 +78,11 @@ def _show(page: str) -> None:
     webbrowser.open(page)
 
 
+def require_web() -> None:
+    """Refuse to go on where the page cannot be shown, before the work that leads to it."""
+    _web()
+
+
 def _web() -> Any:
     try:
         from ringfence.interfaces.web import server

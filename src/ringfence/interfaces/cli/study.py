@@ -51,6 +51,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
+    from ringfence.interfaces.cli.serve import page_beside, require_web
     from ringfence.interfaces.study_file import read_study_file
     from ringfence.simulation.instance_file import nearest_file
 
@@ -61,14 +62,14 @@ def run(
         )
     if workers < 1:
         raise InputError(f"workers = {workers} must be at least 1. Raise it.")
+    if open_page:
+        require_web()
     file = read_study_file(Path(study))
     evaluation = file.evaluation()
     known = file.open(storage=storage, workers=workers)
     resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
-        from ringfence.interfaces.cli.serve import page_beside
-
         beside = page_beside(storage or file.storage, known.name, file.functions)
     display = Display(known, quiet=json)
     try:
