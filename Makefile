@@ -10,7 +10,7 @@ DOCS_READY := $(DOCS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint faults bench bench-storage bench-rivals bench-gpu bench-load figures docs screenshots clean
+.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-gpu bench-load figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -61,6 +61,9 @@ lint: $(READY)  ## Style, types and the layers of the architecture.
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+check-install:  ## Build the wheel, install it without extras in a fresh environment, and try it.
+	$(PYTHON) tests/install/check_install.py
+
 bench: $(READY)  ## Speed, as ratios measured in one run.
 	$(BIN)/ringfence bench
 
@@ -69,6 +72,9 @@ $(RIVALS_READY): pyproject.toml
 	@test -x $(RIVALS)/bin/python || $(PYTHON) -m venv $(RIVALS)
 	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[postgres]' optuna nevergrad ax-platform
 	@touch $@
+
+bench-import: $(RIVALS_READY)  ## The import of ringfence beside Optuna's, in fresh processes.
+	$(RIVALS)/bin/python benchmarks/importing.py
 
 bench-storage: $(RIVALS_READY)  ## Pulls a second beside Optuna's, in an environment of its own.
 	$(RIVALS)/bin/python benchmarks/storage.py

@@ -8,6 +8,13 @@ from functools import cache
 
 import numpy as np
 
+from ringfence import MissingExtraError
+
+try:
+    from causaldata import thornton_hiv
+except ImportError:
+    raise MissingExtraError("Thornton's trial", "cases") from None
+
 BANDS = {
     "0": (-1.0, 0.0),
     "(0,0.5]": (0.0, 0.5),
@@ -22,8 +29,6 @@ BANDS = {
 @cache
 def trial():
     """Return (collected, payout) of every participant, by band."""
-    from causaldata import thornton_hiv
-
     table = thornton_hiv.load_pandas().data.dropna(subset=["got", "tinc"])
     got, offered = table["got"].to_numpy(float), table["tinc"].to_numpy(float)
     return {

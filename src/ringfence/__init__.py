@@ -177,7 +177,10 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and notice a miss
 
             return version("ringfence")
         if name not in _HOMES:
-            raise AttributeError(f"module 'ringfence' has no attribute {name!r}")
+            from ringfence.core.errors import nearest
+
+            hint = "" if name.startswith("_") else nearest(name, __all__)
+            raise AttributeError(f"module 'ringfence' has no attribute {name!r}.{hint}")
         value = getattr(import_module(f"ringfence.{_HOMES[name]}"), name)
         globals()[name] = value
         return value

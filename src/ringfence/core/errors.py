@@ -85,6 +85,22 @@ def one_of(key: str, value: object, options: Iterable[str]) -> InputError:
 
 
 def nearest(value: object, options: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the closest option, or nothing."""
-    close = get_close_matches(str(value), list(options), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    """Return " Did you mean 'x'?" for the closest option, or nothing.
+
+    Neither case nor the kind of dash counts: `Top_Two` is as near to `top-two` as can be.
+    """
+    close = closest(value, options)
+    return "" if close is None else f" Did you mean {close!r}?"
+
+
+def closest(value: object, options: Iterable[str]) -> str | None:
+    """Return the option that a name was probably meant to be, if there is one."""
+    folded: dict[str, str] = {}
+    for option in options:
+        folded.setdefault(_folded(option), option)
+    close = get_close_matches(_folded(str(value)), folded, n=1)
+    return folded[close[0]] if close else None
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("_", "-").replace(" ", "-")

@@ -320,7 +320,9 @@ class Study(AsyncCalls):
         columns = table if table is not None else columns_of_frame(observations, wanted)
         for column in wanted:
             if column not in columns:
-                raise InputError(f"observations have no column {column!r}. Add it.")
+                raise InputError(
+                    f"observations have no column {column!r}. Add it.{nearest(column, columns)}"
+                )
         rows = rows_of({metric: columns[metric] for metric in metrics}, metrics)
         if len(columns[arm]) != len(rows):
             raise InputError(

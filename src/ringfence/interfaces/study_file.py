@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.expressions import Functions
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
 from ringfence.interfaces.storages import has_study
 from ringfence.interfaces.studies import Study
-from ringfence.simulation.instance_file import complaint, loaded_function
+from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
 from ringfence.simulation.tables import number_column, read_columns
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)
@@ -155,7 +155,7 @@ class StudyFile:
             if not len(mine):
                 raise InputError(
                     f"pull.table has no row of arm {name!r} in column {table.arm!r}. "
-                    "Mend the name or drop the arm."
+                    f"Mend the name or drop the arm.{nearest(name, sorted(set(owner.tolist())))}"
                 )
         return LoggedRows(metrics, found)
 
@@ -163,12 +163,24 @@ class StudyFile:
 def read_study_file(path: Path) -> StudyFile:
     """Read a study file; every error begins with its name."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"study = {str(path)!r} does not exist. Give a TOML file.") from None
+        raise InputError(
+            f"study = {str(path)!r} does not exist. Give a TOML file, or write one with: "
+            f"ringfence init.{nearest_file(path)}"
+        ) from None
     except OSError as error:
         raise InputError(f"study = {str(path)!r} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a TOML file: {error}.") from None
+    return parse_study_file(path, text)
+
+
+def parse_study_file(path: Path, text: str) -> StudyFile:
+    """Read the text of a study file that is, or will be, at a path."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not a TOML file: {error}.") from None
     with _placed(path):
         return _study_file(path, content)

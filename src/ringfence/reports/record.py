@@ -112,7 +112,14 @@ def _arms(verdict: Verdict) -> str:
     def row(arm: ArmVerdict) -> list[str]:
         values = [shown(arm.estimates[name]) if name in arm.estimates else "-" for name in names]
         distance = "-" if arm.margin is None else f"{arm.margin:.3g}"
-        return [arm.name, arm.kind or "-", str(arm.pulls), *values, distance, reason(arm)]
+        return [
+            arm.name,
+            arm.kind or "-",
+            str(arm.pulls),
+            *values,
+            distance,
+            reason(arm, verdict.arm),
+        ]
 
     head = ["arm", "looks", "pulls", *(f"{name} (95% interval)" for name in names)]
     return _table([*head, "margin", "why"], [row(arm) for arm in verdict.arms])

@@ -88,9 +88,17 @@ def flip_sentence(flip: Flip) -> str:
     return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
 
 
-def reason(arm: ArmVerdict) -> str:
-    """Return why an arm was dropped or kept."""
+def reason(arm: ArmVerdict, answer: str | None = None) -> str:
+    """Return why an arm was dropped or kept; beside the `answer`, why it is not that.
+
+    An adaptive policy drops no arm: that one is in the running says nothing of how it fared.
+    """
     words = arm.status
+    if answer is not None and arm.rival is None and arm.kind is not None:
+        if arm.name == answer:
+            return "the answer" + (f"; it breaks {broken(arm)}" if arm.blocked_by else "")
+        if not arm.blocked_by:
+            words += f"; {answer} looks better"
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
         words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"
@@ -123,7 +131,7 @@ def explanation(verdict: Verdict, arm: str | None = None) -> dict[str, Any]:
         "arms": [
             {
                 "name": one.name,
-                "reason": reason(one),
+                "reason": reason(one, verdict.arm),
                 "phase": one.phase,
                 "rival": one.rival,
                 "gap": one.gap,

@@ -14,7 +14,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import ExpressionError, InputError, nearest, one_of
+from ringfence.core.errors import (
+    ExpressionError,
+    InputError,
+    MissingExtraError,
+    closest,
+    nearest,
+    one_of,
+)
 from ringfence.core.expressions import Own
 from ringfence.core.problem import Problem
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
@@ -78,7 +85,7 @@ def read_instance(path: Path) -> Instance:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        hint = nearest(path, PAPER_INSTANCES)
+        hint = nearest(path.name, PAPER_INSTANCES) or nearest_file(path)
         raise InputError(
             f"instance = {str(path)!r} does not exist. Give a TOML file, or one of "
             f"{', '.join(PAPER_INSTANCES)}.{hint}"
@@ -98,6 +105,13 @@ def read_instance(path: Path) -> Instance:
         raise ExpressionError(f"{path}: {error.what}", error.text, error.position) from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def nearest_file(path: Path) -> str:
+    """Return " Did you mean 'x'?" for the TOML file beside a missing one with the closest name."""
+    files = {file.stem: str(file) for file in sorted(path.parent.glob("*.toml"))}
+    near = closest(path.stem, files)
+    return "" if near is None else f" Did you mean {files[near]!r}?"
 
 
 def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> Instance:
@@ -159,11 +173,20 @@ def loaded_function(key: str, text: str, folder: Path) -> Any:
     place = str(folder.resolve())
     if place not in sys.path:
         sys.path.insert(0, place)
+    home = None
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        home = importlib.import_module(module)
+        found = getattr(home, attribute)
+    except MissingExtraError:
+        raise  # it says what to install
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        raise InputError(f"{key} cannot be loaded: {what}. Mend it or install it.") from error
+        hint = ""
+        if isinstance(error, AttributeError) and home is not None:
+            hint = nearest(attribute, (name for name in vars(home) if not name.startswith("_")))
+        elif isinstance(error, ModuleNotFoundError) and error.name == module:
+            hint = nearest(module, (file.stem for file in folder.glob("*.py")))
+        raise InputError(f"{key} cannot be loaded: {what}. Mend it or install it.{hint}") from error
     if not (callable(found) or isinstance(found, Own)):
         raise InputError(f"{key} must be a function. Mend it.")
     return found

@@ -13,10 +13,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, make_url
 
-from ringfence.core.errors import InputError, MissingExtraError, StorageAwayError, StorageError
+from ringfence.core.errors import (
+    InputError,
+    MissingExtraError,
+    StorageAwayError,
+    StorageError,
+    nearest,
+)
 
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
+_BACKENDS = ("sqlite", "postgresql")
 _AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
 
 
@@ -43,6 +50,7 @@ def open_engine(url: str) -> Engine:
     if backend != "sqlite":
         raise InputError(
             f"storage = {url!r}: {backend} is not known. Use sqlite:/// or postgresql://."
+            f"{nearest(backend, _BACKENDS)}"
         )
     engine = sa.create_engine(parsed, connect_args={"timeout": _PATIENCE_SECONDS})
     sa.event.listen(engine, "connect", _prepare_sqlite)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
 
-from ringfence.core.errors import MissingStudyError, NameTakenError
+from ringfence.core.errors import MissingStudyError, NameTakenError, nearest
 from ringfence.study.facts import (
     Definition,
     Harvest,
@@ -174,4 +174,5 @@ def missing(name: str, names: Sequence[str], url: str) -> MissingStudyError:
     known = f"It has {', '.join(names)}" if names else "It has none"
     return MissingStudyError(
         f"study {name!r} is not in {url}. {known}; create it, or mend the name."
+        f"{nearest(name, names)}"
     )

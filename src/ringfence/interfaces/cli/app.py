@@ -12,14 +12,17 @@ from ringfence.core.errors import NotBuiltError, RingfenceError
 from ringfence.interfaces.cli import (
     bench,
     compare,
+    demo,
     figure,
     gaps,
+    init,
     paper,
     plan,
     serve,
     simulate,
     study,
 )
+from ringfence.interfaces.cli.options import WithPolicies
 
 EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -29,11 +32,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command("demo")(demo.demo)
+app.command("init", cls=WithPolicies)(init.init)
 app.command("paper")(paper.paper)
-app.command("simulate")(simulate.simulate)
+app.command("simulate", cls=WithPolicies)(simulate.simulate)
 app.command("gaps")(gaps.gaps)
-app.command("compare")(compare.compare)
-app.command("plan")(plan.plan)
+app.command("compare", cls=WithPolicies)(compare.compare)
+app.command("plan", cls=WithPolicies)(plan.plan)
 for _command in (
     study.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
     study.export, study.doctor, study.studies,

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from ringfence.core.errors import InputError
-from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import (
-    QUICK_NAMES,
     Batch,
     Json,
     Replications,
@@ -21,12 +20,22 @@ from ringfence.interfaces.cli.options import (
 def compare(
     instances: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[INSTANCE...]", help="TOML files, or paper-1 to paper-4."),
+        typer.Argument(
+            metavar="[INSTANCE...]",
+            help="TOML files, or paper-1 to paper-4.",
+            autocompletion=completing.instances,
+        ),
     ] = None,
     *,
     policies: Annotated[
-        str, typer.Option("--policies", help="Names with commas between; the first is the base.")
-    ] = QUICK_NAMES,
+        str | None,
+        typer.Option(
+            "--policies",
+            help="Names with commas between, the first is the base: {policies}. "
+            "By default all but thompson, which takes long.",
+            autocompletion=completing.several_policies,
+        ),
+    ] = None,
     budgets: Annotated[
         str | None, typer.Option("--budgets", help="Budgets with commas between.")
     ] = None,
@@ -37,7 +46,11 @@ def compare(
     threads: Threads = None,
     family: Annotated[
         str | None,
-        typer.Option("--family", help="In place of instances: a family of random ones."),
+        typer.Option(
+            "--family",
+            help="In place of instances: a family of random ones.",
+            autocompletion=completing.families,
+        ),
     ] = None,
     count: Annotated[
         int, typer.Option("--count", help="With --family: how many instances of each size.")
@@ -64,8 +77,9 @@ def compare(
 ) -> None:
     """Compare policies at equal budgets, on instances or over a family of random ones."""
     from ringfence.interfaces import wiring
+    from ringfence.policies.registry import QUICK_POLICIES
 
-    names = _listed(policies)
+    names = [policy.name for policy in QUICK_POLICIES] if policies is None else _listed(policies)
     if family is not None:
         if instances or budgets is not None:
             given = "INSTANCE" if instances else "--budgets"

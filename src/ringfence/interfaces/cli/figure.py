@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ringfence.interfaces.cli import output
-from ringfence.interfaces.cli.options import Json
+from ringfence.interfaces.cli import completing, output
+from ringfence.interfaces.cli.options import KINDS, THEMES, Json
 from ringfence.interfaces.cli.study import StorageUrl, StudyName, open_study
 
 
@@ -17,9 +17,19 @@ def figure(
         Path, typer.Option("--output", help="A .png, .svg or .pdf file to write.")
     ],
     kind: Annotated[
-        str, typer.Option("--kind", help="map, timeline, allocation or evidence.")
+        str,
+        typer.Option(
+            "--kind",
+            help="map, timeline, allocation or evidence.",
+            autocompletion=completing.among(*KINDS),
+        ),
     ] = "map",
-    theme: Annotated[str, typer.Option("--theme", help="light, dark or print.")] = "light",
+    theme: Annotated[
+        str,
+        typer.Option(
+            "--theme", help="light, dark or print.", autocompletion=completing.among(*THEMES)
+        ),
+    ] = "light",
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:

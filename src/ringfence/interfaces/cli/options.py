@@ -1,16 +1,24 @@
 """The options that several commands share. Touches nothing."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from ringfence.policies.registry import POLICIES, QUICK_POLICIES
+from ringfence.interfaces.cli import completing
+
+KINDS, THEMES = ("map", "timeline", "allocation", "evidence"), ("light", "dark", "print")
 
 Batch = Annotated[
     int, typer.Option("--batch", help="How many pulls an adaptive policy decides at once.")
 ]
 InstanceName = Annotated[
-    str, typer.Argument(metavar="INSTANCE", help="A TOML file, or paper-1 to paper-4.")
+    str,
+    typer.Argument(
+        metavar="INSTANCE",
+        help="A TOML file, or paper-1 to paper-4.",
+        autocompletion=completing.instances,
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one strict JSON document and nothing else.")
@@ -18,12 +26,13 @@ Json = Annotated[
 Replications = Annotated[
     int, typer.Option("--replications", help="How many replications to run for each point.")
 ]
-POLICY_NAMES = ",".join(policy.name for policy in POLICIES)
-QUICK_NAMES = ",".join(policy.name for policy in QUICK_POLICIES)
+POLICY_HELP = "One of {policies}."  # filled in when help is asked for: policies load numpy
 Scales = Annotated[
     str,
     typer.Option(
-        "--scales", help="known, or estimated: whether policies are told the noise or learn it."
+        "--scales",
+        help="known, or estimated: whether policies are told the noise or learn it.",
+        autocompletion=completing.among("known", "estimated"),
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
@@ -31,3 +40,18 @@ Threads = Annotated[
     int | None,
     typer.Option("--threads", help="Threads to use; the result does not depend on it."),
 ]
+
+
+class WithPolicies(TyperCommand):
+    """A command whose help lists the policies."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill in their names."""
+        from ringfence.policies.registry import POLICIES
+
+        names = ", ".join(policy.name for policy in POLICIES)
+        for parameter in self.params:
+            help_text = getattr(parameter, "help", None)
+            if help_text:
+                parameter.help = help_text.replace("{policies}", names)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)

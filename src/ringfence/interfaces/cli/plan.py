@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ringfence.core.errors import InputError
-from ringfence.interfaces.cli import output
-from ringfence.interfaces.cli.options import POLICY_NAMES, Json, Seed, Threads
+from ringfence.interfaces.cli import completing, output
+from ringfence.interfaces.cli.options import POLICY_HELP, Json, Seed, Threads
 
 if TYPE_CHECKING:
     from ringfence.interfaces.planning import Alternative, Plan
@@ -21,7 +21,11 @@ _LEAST_SHOWN = 0.005
 def plan(
     instance: Annotated[
         str | None,
-        typer.Argument(metavar="[INSTANCE]", help="paper-1 to paper-4, or an instance file."),
+        typer.Argument(
+            metavar="[INSTANCE]",
+            help="paper-1 to paper-4, or an instance file.",
+            autocompletion=completing.instances,
+        ),
     ] = None,
     *,
     target_error: Annotated[
@@ -29,11 +33,15 @@ def plan(
     ],
     policy: Annotated[
         str | None,
-        typer.Option("--policy", help=f"One of {POLICY_NAMES.replace(',', ', ')}."),
+        typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
     ] = None,
     from_study: Annotated[
         str | None,
-        typer.Option("--from-study", help="Plan from what a study has seen: its file or name."),
+        typer.Option(
+            "--from-study",
+            help="Plan from what a study has seen: its file or name.",
+            autocompletion=completing.studies,
+        ),
     ] = None,
     storage: Annotated[
         str | None, typer.Option("--storage", help="Where that study is kept.")

@@ -106,6 +106,11 @@ def _show(page: str) -> None:
     webbrowser.open(page)
 
 
+def require_web() -> None:
+    """Refuse to go on where the page cannot be shown, before the work that leads to it."""
+    _web()
+
+
 def _web() -> Any:
     if not all(map(find_spec, ("fastapi", "uvicorn", "jinja2", "vl_convert", "altair"))):
         raise MissingExtraError("The page", "web")

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import (
-    POLICY_NAMES,
+    POLICY_HELP,
     Batch,
     InstanceName,
     Json,
@@ -28,7 +28,8 @@ def simulate(
     instance: InstanceName,
     *,
     policy: Annotated[
-        str, typer.Option("--policy", help=f"One of {POLICY_NAMES.replace(',', ', ')}.")
+        str,
+        typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
     ] = "constrained-sr",
     budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
     replications: Replications = 100_000,
@@ -40,6 +41,7 @@ def simulate(
         typer.Option(
             "--engine",
             help="cpu, cuda (NVIDIA GPUs), auto, or reference: one pull at a time, slowly.",
+            autocompletion=completing.among("cpu", "cuda", "auto", "reference"),
         ),
     ] = "cpu",
     method: Annotated[
@@ -47,6 +49,7 @@ def simulate(
         typer.Option(
             "--method",
             help="monte-carlo counts errors; importance and splitting estimate rare ones; auto.",
+            autocompletion=completing.among("monte-carlo", "importance", "splitting", "auto"),
         ),
     ] = "monte-carlo",
     threads: Threads = None,

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from ringfence.core.errors import InputError, StorageAwayError
-from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import Json
 
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
@@ -22,7 +22,12 @@ _REFRESH_SECONDS = 0.5
 _COMPLAIN_SECONDS = 10.0
 
 StudyName = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A study file (.toml), or the name of a study.")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A study file (.toml), or the name of a study.",
+        autocompletion=completing.studies,
+    ),
 ]
 StorageUrl = Annotated[
     str | None,
@@ -46,24 +51,27 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
+    from ringfence.interfaces.cli.serve import page_beside, require_web
     from ringfence.interfaces.study_file import read_study_file
+    from ringfence.simulation.instance_file import nearest_file
 
     if not _is_file(study):
         raise InputError(
-            f"study = {study!r} must be a study file to run: it says how pulls are evaluated."
+            f"study = {study!r} must be a study file to run: it says how pulls are evaluated. "
+            f"Write one with: ringfence init.{nearest_file(Path(study))}"
         )
     if workers < 1:
         raise InputError(f"workers = {workers} must be at least 1. Raise it.")
+    if open_page:
+        require_web()
     file = read_study_file(Path(study))
     evaluation = file.evaluation()
     known = file.open(storage=storage, workers=workers)
     resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
-        from ringfence.interfaces.cli.serve import page_beside
-
         beside = page_beside(storage or file.storage, known.name, file.functions)
-    display = _Display(known, quiet=json)
+    display = Display(known, quiet=json)
     try:
         with beside:
             known.optimize(evaluation, workers=workers, told=display.told, away=display.away)
@@ -167,7 +175,10 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
 
 def explain(
     study: StudyName,
-    arm: Annotated[str | None, typer.Argument(metavar="ARM", help="Only this arm.")] = None,
+    arm: Annotated[
+        str | None,
+        typer.Argument(metavar="ARM", help="Only this arm.", autocompletion=completing.arms),
+    ] = None,
     *,
     storage: StorageUrl = None,
     json: Json = False,
@@ -276,33 +287,40 @@ def _show_status(became: str, *, json: bool) -> None:
 
 
 def _give_verdict(known: Any, *, json: bool) -> None:
-    from ringfence.reports.verdict import reason, remarks, sentence, shown, verdict_document
+    from ringfence.reports.verdict import verdict_document
 
     verdict = known.recommend()
     if json:
         output.print_json(verdict_document(verdict))
     else:
-        output.say(sentence(verdict))
-        names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
-        rows = [
-            [
-                arm.name,
-                str(arm.pulls),
-                *(shown(arm.estimates[n]) if n in arm.estimates else "-" for n in names),
-                output.number(arm.margin, 3),
-                arm.kind or "-",
-                reason(arm),
-            ]
-            for arm in verdict.arms
-        ]
-        output.show_table(
-            f"{verdict.pulls_used} of {verdict.budget} pulls",
-            ["arm", "pulls", *names, "margin", "looks", "why"],
-            rows,
-        )
-        for line in remarks(verdict):
-            output.say(f"- {line}")
+        show_verdict(verdict)
     raise SystemExit(EXIT_CODES[verdict.verdict])
+
+
+def show_verdict(verdict: Any) -> None:
+    """Show a verdict to people: the sentence, every arm, and what else there is to know."""
+    from ringfence.reports.verdict import reason, remarks, sentence, shown
+
+    output.say(sentence(verdict))
+    names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
+    rows = [
+        [
+            arm.name,
+            str(arm.pulls),
+            *(shown(arm.estimates[n]) if n in arm.estimates else "-" for n in names),
+            output.number(arm.margin, 3),
+            arm.kind or "-",
+            reason(arm, verdict.arm),
+        ]
+        for arm in verdict.arms
+    ]
+    output.show_table(
+        f"{verdict.pulls_used} of {verdict.budget} pulls",
+        ["arm", "pulls", *names, "margin", "looks", "why"],
+        rows,
+    )
+    for line in remarks(verdict):
+        output.say(f"- {line}")
 
 
 def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
@@ -312,7 +330,7 @@ def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
         output.say(f"decision record: {path}")
 
 
-class _Display:
+class Display:
     """Shows a running study on standard error: a live line on a terminal, quarters elsewhere."""
 
     def __init__(self, known: Any, *, quiet: bool) -> None:
@@ -320,21 +338,32 @@ class _Display:
         from rich.live import Live
 
         self._known, self._next, self._next_complaint = known, 0.0, 0.0
-        self._quarter = 0
+        self._quarter, self._complained = 0, False
         self._live: Live | None = None
         self._quiet = quiet
         if sys.stderr.isatty() and not quiet:
             self._live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
             self._live.start()
 
-    def told(self, _: Any, __: str) -> None:
-        """Take note of one more pull."""
+    def told(self, pull: Any, became: str) -> None:
+        """Take note of one more pull; the first that fails is told of, with its reason."""
+        if became == "failed" and not (self._complained or self._quiet):
+            with suppress(StorageAwayError):
+                self._complain(pull)
         now = time.monotonic()
         if self._quiet or now < self._next:
             return
         self._next = now + _REFRESH_SECONDS
         with suppress(StorageAwayError):  # the work itself waits for it, and says so
             self._show()
+
+    def _complain(self, pull: Any) -> None:
+        self._complained = True
+        with self._known.desk.storage.reading(self._known.name) as ledger:
+            error = ledger.pulls([pull.number])[0].error
+        arm = self._known.definition.arm_names[pull.arm]
+        sys.stderr.write(f"pull {pull.number} of arm {arm!r} failed, the first to do so: {error}\n")
+        sys.stderr.flush()
 
     def _show(self) -> None:
         if self._live is not None:

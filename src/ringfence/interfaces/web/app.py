@@ -5,6 +5,7 @@ May touch every room.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request, Response
@@ -95,7 +96,8 @@ def _ours(request: Request, error: Exception) -> Response:
 
 
 def _shape(request: Request, error: Exception) -> Response:
-    answer = shape_problem(error.errors() if isinstance(error, RequestValidationError) else [])
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    answer = shape_problem(found, partial(shapes.keys_at, request.scope["endpoint"]))
     return _for_people(request, answer, "The address has a value that cannot be used.")
 
 

@@ -3,9 +3,9 @@
 May touch core's errors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.responses import JSONResponse, Response
 
@@ -18,6 +18,7 @@ from ringfence.core.errors import (
     RingfenceError,
     StorageAwayError,
     ToldOtherwiseError,
+    nearest,
 )
 from ringfence.interfaces.strict import strict_json
 
@@ -41,6 +42,8 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     MissingExtraError: 501,
     RingfenceError: 500,
 }
+
+Known: TypeAlias = Callable[[Sequence[int | str]], Iterable[str]]
 
 
 class StrictJson(JSONResponse):
@@ -66,8 +69,11 @@ def problem_of(error: RingfenceError) -> Response:
     return problem(status, str(error), {"Retry-After": str(RETRY_SECONDS)} if is_away else None)
 
 
-def shape_problem(errors: Sequence[Any]) -> Response:
-    """Return the answer for a body or a query of the wrong shape: the first complaint."""
+def shape_problem(errors: Sequence[Any], known: Known = lambda _: ()) -> Response:
+    """Return the answer for a body or a query of the wrong shape: the first complaint.
+
+    `known` tells which keys there are at a place in the body.
+    """
     first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     if first["type"] == "json_invalid":
         return problem(400, f"the body is not JSON: {first['ctx']['error']}. Mend it.")
@@ -76,7 +82,8 @@ def shape_problem(errors: Sequence[Any]) -> Response:
     if not key:
         return problem(422, f"the body {first['msg'].lower()}. Send a JSON object.")
     if first["type"] == "extra_forbidden":
-        return problem(422, f"unknown key {key!r}. Leave it out, or mend its name.")
+        hint = nearest(place[-1], known(place[:-1]))
+        return problem(422, f"unknown key {key!r}. Leave it out, or mend its name.{hint}")
     if first["type"] == "missing":
         return problem(422, f"{key} is missing. Add it.")
     shown = repr(first.get("input"))[:_LONGEST_SHOWN]

@@ -3,7 +3,8 @@
 What a value must be beyond its shape is decided where Python decides it, with the same words.
 """
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +18,24 @@ Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
 Numbered = Annotated[int, Field(ge=1, description="A pull's number, as ask gave it.")]
 Lease = Annotated[int, Field(ge=1, description="The pull's lease, as ask gave it.")]
 Metrics = Annotated[dict[str, Number], Field(description="A number for each of the metrics.")]
+
+
+def keys_at(endpoint: Callable[..., Any], place: Sequence[int | str]) -> tuple[str, ...]:
+    """Return the keys that a call's body has at a place: at [], or below ["pulls", 3]."""
+    hints = get_type_hints(endpoint).values()
+    shape: Any = next((one for one in hints if _is_shape(one)), None)
+    for part in place:
+        if isinstance(part, int):
+            shape = next(iter(get_args(shape)), None)
+        elif _is_shape(shape) and part in shape.model_fields:
+            shape = shape.model_fields[part].annotation
+        else:
+            return ()
+    return tuple(shape.model_fields) if _is_shape(shape) else ()
+
+
+def _is_shape(one: Any) -> bool:
+    return isinstance(one, type) and issubclass(one, BaseModel)
 
 
 class NewStudy(BaseModel):

@@ -1,0 +1,310 @@
+"""New study files: what a user wants in, commented TOML and a first evaluation out.
+
+What was typed is only ever written as quoted text, never into comments or code, so that no name can
+become anything else. May touch core's expressions; writes nothing.
+"""
+
+import json
+import keyword
+import math
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ringfence.core.errors import InputError, nearest
+from ringfence.core.expressions import Attribute, Constraint
+from ringfence.core.problem import Problem
+
+EXAMPLE_ARMS: tuple[str, ...] = ("small", "medium", "large")
+EXAMPLE_OBJECTIVE = "maximize mean(score)"
+EXAMPLE_CONSTRAINTS: tuple[str, ...] = ("mean(latency_ms) <= 200",)
+EXAMPLE_PROGRAM = "./evaluate {arm} {seed}"
+PLACEHOLDERS = ("arm", "seed", "pull")
+_PULLS_AN_ARM, _LEAST_BUDGET = 40, 100
+_BRACES = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class ByCommand:
+    """A pull is a run of a program."""
+
+    arguments: tuple[str, ...]
+
+    @classmethod
+    def of(cls, line: str) -> "ByCommand":
+        """Read a command as it would be typed, without a shell's own signs."""
+        try:
+            arguments = tuple(shlex.split(line or EXAMPLE_PROGRAM))
+        except ValueError as error:
+            raise InputError(f"command = {line!r} cannot be read: {error}. Mend it.") from None
+        named = [name for word in arguments for name in _BRACES.findall(word)]
+        for name in named:
+            hint = nearest(name, PLACEHOLDERS)
+            if name not in PLACEHOLDERS and hint:
+                raise InputError(f"command = {line!r} has no use for {{{name}}}.{hint}")
+        if "arm" not in named:
+            raise InputError(
+                f"command = {line!r} must hold {{arm}}, or all arms are evaluated alike. Add it, "
+                f"such as: {EXAMPLE_PROGRAM}"
+            )
+        return cls(arguments)
+
+    @property
+    def line(self) -> str:
+        """What the study file says."""
+        return f"command = [{', '.join(map(quoted, self.arguments))}]"
+
+
+@dataclass(frozen=True)
+class ByPython:
+    """A pull is a call of a function."""
+
+    module: str
+    function: str
+
+    @classmethod
+    def of(cls, text: str) -> "ByPython":
+        """Read "module:function"."""
+        module, _, function = text.partition(":")
+        if not all(map(_is_name, [*module.split("."), function])):
+            raise InputError(
+                f"python = {text!r} must read 'module:function', such as 'evaluate_it:evaluate'."
+            )
+        if module.split(".")[0] in sys.stdlib_module_names:
+            raise InputError(f"python = {text!r}: {module} is Python's own. Choose another name.")
+        return cls(module, function)
+
+    @classmethod
+    def named_after(cls, study: str) -> "ByPython":
+        """Return a module's name that no other package is likely to have."""
+        return cls("evaluate_" + re.sub(r"\W", "_", study), "evaluate")
+
+    @property
+    def line(self) -> str:
+        """What the study file says."""
+        return f"python = {quoted(f'{self.module}:{self.function}')}"
+
+
+@dataclass(frozen=True)
+class ByTable:
+    """A pull is a logged row, drawn anew."""
+
+    path: str
+    column: str
+
+    @property
+    def line(self) -> str:
+        """What the study file says."""
+        return f"table = {{ path = {quoted(self.path)}, arm = {quoted(self.column)} }}"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study that is about to be written down."""
+
+    name: str
+    arms: tuple[str, ...]
+    objective: str
+    constraints: tuple[str, ...]
+    way: ByCommand | ByPython | ByTable
+    budget: int
+    policy: str = "top-two"
+    seed: int | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The objective and the limits, read."""
+        return Problem.parse(self.objective, self.constraints)
+
+    def toml(self) -> str:
+        """Return the study file."""
+        seed = "# seed = 7" if self.seed is None else f"seed = {self.seed}"
+        return _FILE.format(
+            name=quoted(self.name),
+            objective=quoted(self.objective),
+            constraints=_listed(self.constraints),
+            budget=self.budget,
+            policy=quoted(self.policy),
+            arms=_listed(self.arms),
+            seed=seed,
+            pull=self.way.line,
+        )
+
+    def module(self) -> str:
+        """Return a Python module that evaluates pulls with made-up numbers."""
+        function = self.way.function if isinstance(self.way, ByPython) else "evaluate"
+        return _MODULE.format(made_up=self._made_up(), function=function)
+
+    def script(self) -> str:
+        """Return an executable program that does the same."""
+        arguments = self.way.arguments if isinstance(self.way, ByCommand) else ()
+        arm, seed = _positions(arguments)
+        return _SCRIPT.format(made_up=self._made_up(), arm=arm, seed=seed)
+
+    def _made_up(self) -> str:
+        rows = made_up(self.problem, self.arms)
+        inner = [
+            f"    {arm!r}: {{"
+            + ", ".join(f"{metric!r}: {pair}" for metric, pair in row.items())
+            + "},\n"
+            for arm, row in rows.items()
+        ]
+        return "{\n" + "".join(inner) + "}"
+
+
+def suggested_budget(problem: Problem, arm_count: int) -> int:
+    """Return a budget to begin with: some forty pulls an arm, and more where tails are judged."""
+    wanted = arm_count * max(_PULLS_AN_ARM, 2 * problem.first_pulls)
+    return max(_LEAST_BUDGET, 10 * math.ceil(wanted / 10))
+
+
+def quoted(text: str) -> str:
+    """Return any text as a basic string of TOML."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{text!r} is not text that can be written. Mend it.") from None
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def made_up(problem: Problem, arms: Sequence[str]) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return means and deviations by arm and metric, so that a new study runs as it is.
+
+    Objectives improve from arm to arm, and the last of several breaks its limits: a deceiver.
+    """
+    rows: dict[str, dict[str, tuple[float, float]]] = {}
+    for place, arm in enumerate(arms):
+        breaks = len(arms) > 1 and place == len(arms) - 1
+        row: dict[str, tuple[float, float]] = {}
+        for constraint in problem.constraints:
+            row.setdefault(constraint.attribute.metric, _limited(constraint, breaks=breaks))
+        step = 0.2 * (place + 1) * (1 if problem.objective.direction == "maximize" else -1)
+        row.setdefault(problem.objective.attribute.metric, (round(1.0 + step, 6), 0.2))
+        rows[arm] = row
+    return rows
+
+
+def _limited(constraint: Constraint, *, breaks: bool) -> tuple[float, float]:
+    """Return the mean and deviation of a metric well inside its limit, or well past it."""
+    attribute, threshold = constraint.attribute, constraint.threshold
+    upwards = constraint.relation == "<="  # whether a large value breaks it
+    if attribute.statistic in ("variance", "std"):
+        root = math.sqrt(abs(threshold)) if attribute.statistic == "variance" else abs(threshold)
+        return 0.0, _brief(root * (1.5 if breaks == upwards else 0.5))
+    if attribute.statistic == "share":
+        upwards = upwards == (attribute.bound in (">", ">="))
+        threshold = _level(attribute)
+    span = 0.2 * abs(threshold) or 0.2
+    return _brief(threshold + (span if breaks == upwards else -span)), _brief(span / 4)
+
+
+def _level(attribute: Attribute) -> float:
+    return 0.0 if attribute.level is None else attribute.level
+
+
+def _brief(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _positions(arguments: Sequence[str]) -> tuple[str, str]:
+    """Return where a program finds the arm and the seed among its arguments."""
+    found = {
+        name: next((place for place, word in enumerate(arguments) if f"{{{name}}}" == word), None)
+        for name in ("arm", "seed")
+    }
+    arm = f"sys.argv[{found['arm']}]" if found["arm"] is not None else repr("")
+    return arm, f"sys.argv[{found['seed']}]" if found["seed"] is not None else "None"
+
+
+def script_beside(draft: Draft, folder: Path) -> Path | None:
+    """Return where the program of a command would be, if it is a file beside the study.
+
+    Only a command that hands over the arm as a word of its own can be written an example for.
+    """
+    if not isinstance(draft.way, ByCommand):
+        return None
+    program, *others = draft.way.arguments
+    is_beside = program.startswith("./") and "/" not in program[2:] and "{" not in program
+    return folder / program if is_beside and program[2:] and "{arm}" in others else None
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return "[\n" + "".join(f"    {quoted(text)},\n" for text in texts) + "]"
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+_FILE = """\
+# A study: which option is best, among those that stay inside their limits?
+# Run it with `ringfence run`, as often as you like: it goes on where it was.
+name = {name}
+
+# What to optimise, and the limits (a value on the threshold is inside). Both are statistics of
+# what a pull measures: mean(x), p95(x), share(x > 200), cvar(x, 0.95), std(x), robust_mean(x), ...
+# A name with odd characters goes in quotes: mean('time to first token').
+objective = {objective}
+constraints = {constraints}
+
+# How many pulls in all. It may rise later, never fall.
+budget = {budget}
+
+# What decides where the next pull goes; top-two errs least in our tournament.
+policy = {policy}
+
+# The same seed gives the same study. Without one a seed is drawn, kept and shown.
+{seed}
+
+# The options. Where each has settings of its own, a table [arms] with v1 = {{ temperature = 0.2 }}.
+arms = {arms}
+
+# How one pull is evaluated, by exactly one of
+#   command = ["./evaluate", "{{arm}}", "{{seed}}"]   a program that prints {{"x": 0.8, "y": 143}}
+#   python = "module:function"                    a function (arm, seed) -> {{"x": 0.8, "y": 143}}
+#   table = {{ path = "log.csv", arm = "column" }}  a logged row of the arm, drawn anew
+[pull]
+{pull}
+# timeout_seconds = 60    # for a command; one that takes longer has failed
+# retries = 1             # before a failed evaluation is charged to the budget
+"""
+
+_MODULE = '''\
+"""How one pull is evaluated: one noisy measurement of one arm."""
+
+import random
+
+# REPLACE: made-up numbers (mean, deviation) of every arm, so that the study runs as it is.
+MADE_UP = {made_up}
+
+
+def {function}(arm: str, seed: int) -> dict[str, float]:
+    """Return what one evaluation of the arm measured.
+
+    Let whatever is random follow from the seed, so that a pull can be repeated.
+    """
+    chance = random.Random(seed)
+    return {{name: chance.gauss(*numbers) for name, numbers in MADE_UP[arm].items()}}
+'''
+
+_SCRIPT = '''\
+#!/usr/bin/env python3
+"""How one pull is evaluated: prints what one noisy measurement of one arm gave, as JSON.
+
+Any language will do. Let whatever is random follow from the seed.
+"""
+
+import json
+import random
+import sys
+
+# REPLACE: made-up numbers (mean, deviation) of every arm, so that the study runs as it is.
+MADE_UP = {made_up}
+
+arm, seed = {arm}, {seed}
+chance = random.Random(seed)
+print(json.dumps({{name: chance.gauss(*numbers) for name, numbers in MADE_UP[arm].items()}}))
+'''
