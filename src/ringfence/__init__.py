@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
     from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.interfaces.bridges.search import ConstrainedSearchCV, InfeasibleWarning
     from ringfence.interfaces.leases import Pull, Status
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.wiring import compare, plan, reproduce_paper, simulate, tournament
@@ -55,6 +56,7 @@ _HOMES = {
     "Audit": "study.audit",
     "Command": "execution.evaluating",
     "ComparisonRow": "simulation.results",
+    "ConstrainedSearchCV": "interfaces.bridges.search",
     "Curve": "reports.paper",
     "Duel": "reports.tournament",
     "Estimate": "study.verdict",
@@ -64,6 +66,7 @@ _HOMES = {
     "Flip": "study.verdict",
     "Function": "execution.evaluating",
     "Hardness": "core.hardness",
+    "InfeasibleWarning": "interfaces.bridges.search",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
     "LeaseError": "core.errors",
@@ -116,6 +119,7 @@ __all__ = [
     "Audit",
     "Command",
     "ComparisonRow",
+    "ConstrainedSearchCV",
     "Curve",
     "Duel",
     "Estimate",
@@ -125,6 +129,7 @@ __all__ = [
     "Flip",
     "Function",
     "Hardness",
+    "InfeasibleWarning",
     "InputError",
     "Instance",
     "LeaseError",

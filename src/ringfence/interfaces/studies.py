@@ -399,6 +399,7 @@ class Study(AsyncCalls):
             seed=pull_seed(definition.seed, fact.arm, fact.ordinal),
             deadline=fact.deadline,
             keys=definition.arms[name],
+            ordinal=fact.ordinal,
         )
 
     def _arm(self, name: str) -> int:
