@@ -10,9 +10,7 @@ accuracy among those whose mean latency is within the limit. So thousands of sea
 all, and both searches are the real classes:
 
     GridSearchCV, then the best mean accuracy among those whose mean latency is within the limit
-    ConstrainedSearchCV with its defaults, and with single choices changed
-
-Both see the same splits for all models (`paired`), unless said otherwise.
+    ConstrainedSearchCV with its defaults, and with splits that are not the same for all models
 """
 
 import argparse
@@ -21,7 +19,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from pathlib import Path
@@ -37,6 +35,7 @@ from ringfence.core.intervals import binomial_interval
 TABLE = Path(__file__).with_name("digits.csv")
 LIMITS = (15.0, 22.0, 40.0)  # microseconds a row
 FITS_A_MODEL = (5, 10, 20)
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 SPLITS = 200
 
 
@@ -122,7 +121,6 @@ WAYS: Mapping[str, Callable[[float, int, int], str | None]] = {
     "GridSearchCV, then filtered": grid_search,
     "ConstrainedSearchCV": constrained_search,
     "ConstrainedSearchCV, paired=False": partial(constrained_search, paired=False),
-    "ConstrainedSearchCV, policy='uniform'": partial(constrained_search, policy="uniform"),
 }
 
 
@@ -155,16 +153,17 @@ def measure() -> None:
     models = _models()
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["model", "split", "accuracy", "microseconds"])
+        writer.writerow(["model", "split", "accuracy", *CLOCKS])
         splits = StratifiedShuffleSplit(SPLITS, test_size=0.25, random_state=0).split(X, y)
         for number, (train, test) in enumerate(splits):
             for name, model in models.items():
                 model.fit(X[train], y[train])
-                started = time.perf_counter()
+                started = [clock() for clock in CLOCKS.values()]
                 predicted = model.predict(X[test])
-                spent = 1e6 * (time.perf_counter() - started) / len(test)
+                spent = [clock() - one for clock, one in zip(CLOCKS.values(), started, strict=True)]
+                latencies = [float(f"{1e6 * one / len(test):.4g}") for one in spent]
                 accuracy = round(float((predicted == y[test]).mean()), 5)
-                writer.writerow([name, number, accuracy, float(f"{spent:.4g}")])
+                writer.writerow([name, number, accuracy, *latencies])
 
 
 def _models() -> dict[str, Any]:
@@ -209,9 +208,15 @@ def main() -> None:
         measure()
     jobs = [(way, limit, fits) for limit in LIMITS for fits in FITS_A_MODEL for way in WAYS]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(share_right, *zip(*jobs, strict=True), [chosen.seeds] * len(jobs)))
-    if chosen.json:
-        print(json.dumps(found, indent=2))
+        found = pool.map(share_right, *zip(*jobs, strict=True), [chosen.seeds] * len(jobs))
+        show(found, as_json=chosen.json)
+
+
+def show(found: Iterable[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print the shares as they come: lines of JSON, or a table."""
+    if as_json:
+        for one in found:
+            print(json.dumps(one), flush=True)
         return
     print("| limit | right model | how | fits | right | says none |")
     print("| --- | --- | --- | --- | --- | --- |")

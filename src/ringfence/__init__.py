@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
     from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV, InfeasibleWarning
     from ringfence.interfaces.leases import Pull, Status
     from ringfence.interfaces.studies import Study
@@ -75,6 +76,7 @@ _HOMES = {
     "MissingExtraError": "core.errors",
     "MissingStudyError": "core.errors",
     "NotBuiltError": "core.errors",
+    "OptunaReview": "interfaces.bridges.review",
     "Oracle": "core.oracle",
     "Own": "core.expressions",
     "POLICIES": "policies.registry",
@@ -97,6 +99,7 @@ _HOMES = {
     "Verdict": "study.verdict",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
+    "from_optuna": "interfaces.bridges.review",
     "measure_sample": "core.measurement",
     "paper_figure": "reports.charts",
     "parse_attribute": "core.expressions",
@@ -138,6 +141,7 @@ __all__ = [
     "MissingExtraError",
     "MissingStudyError",
     "NotBuiltError",
+    "OptunaReview",
     "Oracle",
     "Own",
     "PaperPoint",
@@ -159,6 +163,7 @@ __all__ = [
     "Verdict",
     "compare",
     "find_policy",
+    "from_optuna",
     "measure_sample",
     "paper_figure",
     "parse_attribute",

@@ -108,7 +108,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     judged = np.asarray(book.is_seen).copy()
     judged[withdrawn] = False
     evidence = book.evidence(judged, plan.priority)
-    confidence, chance = _chances(plan, evidence, best, feasible=feasible)
+    confidence, chance = shares_of_draws(plan, evidence, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
     written = _written(plan.problem, book, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -191,7 +191,9 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
     )
 
 
-def _chances(plan: Plan, evidence: Evidence, best: int, *, feasible: bool) -> tuple[float, float]:
+def shares_of_draws(
+    plan: Plan, evidence: Evidence, best: int, *, feasible: bool
+) -> tuple[float, float]:
     """Return the shares of draws that give this answer, and that have a feasible arm at all."""
     rng = verdict_stream(plan.definition.seed)
     seen = np.flatnonzero(evidence.alive)
