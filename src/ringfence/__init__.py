@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
     from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.interfaces.bridges.frames import to_frame
+    from ringfence.interfaces.bridges.mlflow import log_to_mlflow
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV, InfeasibleWarning
     from ringfence.interfaces.leases import Pull, Status
@@ -100,6 +102,7 @@ _HOMES = {
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
     "from_optuna": "interfaces.bridges.review",
+    "log_to_mlflow": "interfaces.bridges.mlflow",
     "measure_sample": "core.measurement",
     "paper_figure": "reports.charts",
     "parse_attribute": "core.expressions",
@@ -109,6 +112,7 @@ _HOMES = {
     "plan": "interfaces.wiring",
     "simulate": "interfaces.wiring",
     "successive_rejects_phases": "core.schedule",
+    "to_frame": "interfaces.bridges.frames",
     "tournament": "interfaces.wiring",
     "tournament_figure": "reports.charts",
 }
@@ -164,6 +168,7 @@ __all__ = [
     "compare",
     "find_policy",
     "from_optuna",
+    "log_to_mlflow",
     "measure_sample",
     "paper_figure",
     "parse_attribute",
@@ -173,6 +178,7 @@ __all__ = [
     "save_chart",
     "simulate",
     "successive_rejects_phases",
+    "to_frame",
     "tournament",
     "tournament_figure",
 ]

@@ -16,6 +16,7 @@ from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
 from ringfence.study.book import Book
@@ -72,7 +73,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Rich):
     """The answer of a study, so far or at its end."""
 
     study: str

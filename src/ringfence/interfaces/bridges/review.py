@@ -23,6 +23,8 @@ from ringfence.interfaces.bridges.optuna import (
     read_trials,
 )
 from ringfence.interfaces.studies import Study
+from ringfence.reports.html import items
+from ringfence.reports.notebook import arms_table, block
 from ringfence.reports.verdict import CAVEAT, broken, findings, percent, sentence, shown
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.doubting import Doubt, doubt_of
@@ -165,6 +167,11 @@ class OptunaReview:
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        arms = "" if self.verdict is None else arms_table(self.verdict)
+        return block(self.headline, arms, items(self.lines[1:]))
 
     @property
     def lines(self) -> list[str]:
