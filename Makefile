@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 	  { echo "ringfence needs Python 3.11 or newer: make clean, then make PYTHON=python3.12 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet,postgres,cases,dask,web]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet,postgres,cases,dask,sklearn,web]'
 	@touch $@
 
 run: $(READY)  ## The main job: a real study on real data, with nothing to configure.

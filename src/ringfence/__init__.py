@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
     from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.interfaces.bridges.frames import to_frame
+    from ringfence.interfaces.bridges.mlflow import log_to_mlflow
+    from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
+    from ringfence.interfaces.bridges.search import ConstrainedSearchCV, InfeasibleWarning
     from ringfence.interfaces.leases import Pull, Status
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.wiring import compare, plan, reproduce_paper, simulate, tournament
@@ -55,6 +59,7 @@ _HOMES = {
     "Audit": "study.audit",
     "Command": "execution.evaluating",
     "ComparisonRow": "simulation.results",
+    "ConstrainedSearchCV": "interfaces.bridges.search",
     "Curve": "reports.paper",
     "Duel": "reports.tournament",
     "Estimate": "study.verdict",
@@ -64,6 +69,7 @@ _HOMES = {
     "Flip": "study.verdict",
     "Function": "execution.evaluating",
     "Hardness": "core.hardness",
+    "InfeasibleWarning": "interfaces.bridges.search",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
     "LeaseError": "core.errors",
@@ -72,6 +78,7 @@ _HOMES = {
     "MissingExtraError": "core.errors",
     "MissingStudyError": "core.errors",
     "NotBuiltError": "core.errors",
+    "OptunaReview": "interfaces.bridges.review",
     "Oracle": "core.oracle",
     "Own": "core.expressions",
     "POLICIES": "policies.registry",
@@ -94,6 +101,8 @@ _HOMES = {
     "Verdict": "study.verdict",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
+    "from_optuna": "interfaces.bridges.review",
+    "log_to_mlflow": "interfaces.bridges.mlflow",
     "measure_sample": "core.measurement",
     "paper_figure": "reports.charts",
     "parse_attribute": "core.expressions",
@@ -103,6 +112,7 @@ _HOMES = {
     "plan": "interfaces.wiring",
     "simulate": "interfaces.wiring",
     "successive_rejects_phases": "core.schedule",
+    "to_frame": "interfaces.bridges.frames",
     "tournament": "interfaces.wiring",
     "tournament_figure": "reports.charts",
 }
@@ -116,6 +126,7 @@ __all__ = [
     "Audit",
     "Command",
     "ComparisonRow",
+    "ConstrainedSearchCV",
     "Curve",
     "Duel",
     "Estimate",
@@ -125,6 +136,7 @@ __all__ = [
     "Flip",
     "Function",
     "Hardness",
+    "InfeasibleWarning",
     "InputError",
     "Instance",
     "LeaseError",
@@ -133,6 +145,7 @@ __all__ = [
     "MissingExtraError",
     "MissingStudyError",
     "NotBuiltError",
+    "OptunaReview",
     "Oracle",
     "Own",
     "PaperPoint",
@@ -154,6 +167,8 @@ __all__ = [
     "Verdict",
     "compare",
     "find_policy",
+    "from_optuna",
+    "log_to_mlflow",
     "measure_sample",
     "paper_figure",
     "parse_attribute",
@@ -163,6 +178,7 @@ __all__ = [
     "save_chart",
     "simulate",
     "successive_rejects_phases",
+    "to_frame",
     "tournament",
     "tournament_figure",
 ]

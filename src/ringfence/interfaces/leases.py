@@ -22,7 +22,7 @@ class Pull:
     """A leased pull: evaluate the arm with the seed, then tell the metrics before the deadline.
 
     The seed depends on the study's seed, the arm and how often it was pulled before, so a pull
-    that is issued again is the same evaluation.
+    that is issued again is the same evaluation. `ordinal` counts the arm's pulls from 0.
     """
 
     pull: int
@@ -31,6 +31,7 @@ class Pull:
     seed: int
     deadline: float
     keys: Mapping[str, Any]
+    ordinal: int
 
 
 @dataclass(frozen=True)

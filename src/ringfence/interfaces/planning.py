@@ -18,6 +18,7 @@ from ringfence.interfaces.rare import Hands, by_importance
 from ringfence.interfaces.studies import Study
 from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy, Evidence, Policy
 from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.reports.notebook_results import plan_html
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.planning import (
@@ -112,6 +113,19 @@ class Plan:
     seconds: float = 0.0
     study: dict[str, Any] | None = None
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def headline(self) -> str:
+        """The plan in a sentence."""
+        low, high = self.point.interval
+        return (
+            f"{self.policy} on {self.instance} needs {self.point.budget:,} pulls for an error of "
+            f"at most {self.target_error:g}: {self.point.error_rate:.4g} ({low:.4g} to {high:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        return plan_html(self.headline, self.curve, self.upper_bounds, self.hardest)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan under the keys that other programs rely on."""

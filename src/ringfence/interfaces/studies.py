@@ -30,6 +30,7 @@ from ringfence.interfaces.checking import (
 )
 from ringfence.interfaces.leases import Held, Pull, Status
 from ringfence.interfaces.storages import open_storage
+from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan, answer_of
 from ringfence.study.desk import Desk, Report
@@ -282,6 +283,23 @@ class Study(AsyncCalls):
             created_at=self.created_at,
         )
 
+    def frame(self, what: str = "pulls", *, backend: str | None = None) -> Any:
+        """Return a data frame of all told `pulls`, or of the `arms` in the verdict.
+
+        `backend` is pandas, polars or pyarrow, by default the first that is installed.
+        """
+        from ringfence.interfaces.bridges.frames import to_frame
+
+        if what not in ("pulls", "arms"):
+            raise one_of("what", what, ("pulls", "arms"))
+        return to_frame(self if what == "pulls" else self.recommend(), backend=backend)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: where the study stands, and the verdict so far."""
+        view = self.desk.look()
+        verdict = verdict_of(self.desk.plan, view) if in_the_running(view).any() else None
+        return study_html(self.definition, vars(self.status(view)), verdict)
+
     def status(self, view: View | None = None) -> Status:
         """Return where the study stands, now or when it was viewed."""
         view, names = view or self.desk.look(samples=False), self.definition.arm_names
@@ -406,6 +424,7 @@ class Study(AsyncCalls):
             seed=pull_seed(definition.seed, fact.arm, fact.ordinal),
             deadline=fact.deadline,
             keys=definition.arms[name],
+            ordinal=fact.ordinal,
         )
 
     def _arm(self, name: str) -> int:

@@ -13,6 +13,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
+from ringfence.reports.html import items, table
 from ringfence.reports.pictures import dark_rules, study_pictures
 from ringfence.reports.verdict import reason, remarks, sentence, shown
 from ringfence.study.deciding import Plan
@@ -38,7 +39,6 @@ _DARK_STYLE = """
 body { background: #17171a; color: #e8e8ec; } .verdict { background: #222226; }
 th, td { border-color: #3a3a40; }
 """
-_SHORT_CELL = 28
 _NO_PICTURES = "Pictures were left out: pip install 'ringfence[plots]' brings what draws them."
 
 
@@ -64,7 +64,7 @@ def record_html(
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="verdict {escape(verdict.verdict)}">{escape(sentence(verdict))}</p>',
-        "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in remarks(verdict)) + "</ul>",
+        items(remarks(verdict)),
         "<h2>Arms</h2>",
         _picture(pictures, "map"),
         f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
@@ -94,18 +94,6 @@ def _picture(pictures: Mapping[str, str], kind: str) -> str:
     return f"<figure>{pictures[kind]}</figure>" if kind in pictures else ""
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
-    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="wide">{table}</div>'
-
-
-def _cell(words: str) -> str:
-    short = len(words) <= _SHORT_CELL
-    return f"<td{' class=figure' if short else ''}>{escape(words)}</td>"
-
-
 def _arms(verdict: Verdict) -> str:
     names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
 
@@ -122,14 +110,14 @@ def _arms(verdict: Verdict) -> str:
         ]
 
     head = ["arm", "looks", "pulls", *(f"{name} (95% interval)" for name in names)]
-    return _table([*head, "margin", "why"], [row(arm) for arm in verdict.arms])
+    return table([*head, "margin", "why"], [row(arm) for arm in verdict.arms])
 
 
 def _fixed(definition: Definition, created_at: float | None) -> str:
     when = "-"
     if created_at is not None:
         when = datetime.fromtimestamp(created_at, UTC).isoformat(timespec="seconds")
-    return _table(
+    return table(
         ["what", "as it was fixed"],
         [
             ["objective", definition.objective],
@@ -159,7 +147,7 @@ def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:
             f"{name} {count}" for name, count in zip(names, one.allocation, strict=True) if count
         )
         rows.append([str(one.number), gone or "-", pulls or "none: finished"])
-    return f"<p>{last + 1} in all.</p>" + _table(["round", "left before it", "pulls"], rows)
+    return f"<p>{last + 1} in all.</p>" + table(["round", "left before it", "pulls"], rows)
 
 
 def _provenance(
@@ -173,4 +161,4 @@ def _provenance(
         ["versions", f"{versions}, Python {platform.python_version()}"],
         ["how", f"ringfence doctor {definition.name} decides every round again"],
     ]
-    return _table(["what", "value"], rows)
+    return table(["what", "value"], rows)

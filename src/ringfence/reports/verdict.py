@@ -43,9 +43,7 @@ def _arm_document(arm: ArmVerdict) -> dict[str, Any]:
 def sentence(verdict: Verdict) -> str:
     """Return the verdict as one sentence."""
     so_far = "" if verdict.finished else "So far: "
-    sure = f"{100 * verdict.confidence:.1f}%"
-    if verdict.confidence > _NEARLY_SURE:
-        sure = f"more than {100 * _NEARLY_SURE:g}%"
+    sure = percent(verdict.confidence)
     if verdict.verdict == "feasible":
         return f"{so_far}{verdict.arm} is the best feasible arm ({sure} sure of both)."
     if verdict.verdict == "infeasible":
@@ -55,6 +53,11 @@ def sentence(verdict: Verdict) -> str:
         f"{so_far}too close to call: {verdict.arm} looks best, and it looks as if it {looks}, but "
         f"{100 * verdict.chance_feasible:.0f}% of what the truth may be has a feasible arm."
     )
+
+
+def percent(chance: float) -> str:
+    """Return a chance in percent, and not more exactly than draws can tell."""
+    return f"more than {100 * _NEARLY_SURE:g}%" if chance > _NEARLY_SURE else f"{100 * chance:.1f}%"
 
 
 def remarks(verdict: Verdict) -> list[str]:

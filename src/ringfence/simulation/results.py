@@ -9,11 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from ringfence.core.intervals import binomial_interval
+from ringfence.core.showing import Rich
 from ringfence.simulation.experiment import Counts, Experiment
 
 
 @dataclass(frozen=True)
-class SimulationResult:
+class SimulationResult(Rich):
     """How often a policy erred on an instance.
 
     An error is a wrong arm or a wrong flag. `lost_in_phase[k]` counts the replications in which

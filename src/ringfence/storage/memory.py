@@ -3,6 +3,7 @@
 May touch study and core.
 """
 
+import copy
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -120,6 +121,15 @@ class MemoryStorage:
         """Begin without studies."""
         self._studies: dict[str, _Pages] = {}
         self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, _Pages]:
+        """Return what is pickled: the studies, without the lock."""
+        with self._lock:
+            return {name: copy.copy(pages) for name, pages in self._studies.items()}
+
+    def __setstate__(self, studies: dict[str, _Pages]) -> None:
+        """Take up what was pickled."""
+        self._studies, self._lock = studies, RLock()
 
     def create(self, definition: Definition, head: Head) -> None:
         """Remember a new study."""

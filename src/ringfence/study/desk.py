@@ -43,6 +43,10 @@ class Desk:
         self.plan, self.storage, self.clock = plan, storage, clock
         self._lookout = Lookout(plan)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is pickled: what was read is read again, and locks stay here."""
+        return Desk, (self.plan, self.storage, self.clock)
+
     @property
     def name(self) -> str:
         """The study's name."""

@@ -16,6 +16,7 @@ from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
 from ringfence.study.book import Book
@@ -72,7 +73,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Rich):
     """The answer of a study, so far or at its end."""
 
     study: str
@@ -108,8 +109,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     judged = book.is_comparable.copy()
     judged[withdrawn] = False
     evidence = book.evidence(judged, plan.priority)
-    plain = book.plain_evidence(judged, plan.priority)
-    confidence, chance = _chances(plan, evidence, plain, best, feasible=feasible)
+    confidence, chance = shares_of_draws(plan, book, judged, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
     written = _written(plan.problem, book, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -192,13 +192,15 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
     )
 
 
-def _chances(
-    plan: Plan, evidence: Evidence, plain: Evidence, best: int, *, feasible: bool
+def shares_of_draws(
+    plan: Plan, book: Book, alive: Mask, best: int, *, feasible: bool
 ) -> tuple[float, float]:
     """Return the shares of draws that give this answer, and that have a feasible arm at all.
 
     Arms are drawn each by itself, a baseline first: what it draws, all are compared with.
     """
+    evidence = book.evidence(alive, plan.priority)
+    plain = book.plain_evidence(alive, plan.priority)
     rng = verdict_stream(plan.definition.seed)
     seen = np.flatnonzero(evidence.alive)
     baseline = plan.baseline if plan.problem.is_relative else None

@@ -93,11 +93,7 @@ def plan(
 
 
 def _show(found: "Plan") -> None:
-    low, high = found.point.interval
-    output.say(
-        f"{found.policy} on {found.instance} needs {found.point.budget:,} pulls for an error of at "
-        f"most {found.target_error:g}: {found.point.error_rate:.4g} ({low:.4g} to {high:.4g})"
-    )
+    output.say(found.headline)
     if found.study is not None:
         output.say(
             f"  the study has used {found.study['pulls_used']:,}: {found.study['more_pulls']:,} "

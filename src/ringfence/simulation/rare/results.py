@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ringfence.core.showing import Rich
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.rare.guards import Check
 from ringfence.simulation.rare.importance import Estimate
@@ -21,7 +22,7 @@ class ModeShare:
 
 
 @dataclass(frozen=True)
-class RareResult:
+class RareResult(Rich):
     """How likely a policy errs on an instance, estimated by importance sampling or splitting.
 
     `errors` were seen among `replications`, most of which were drifted towards them: their share

@@ -1,0 +1,52 @@
+"""What notebooks show of a verdict: a sentence and a small table. Pure.
+
+No colour and no style sheet: a notebook's own suit its theme, light or dark.
+"""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from ringfence.core.showing import html_of
+from ringfence.reports.html import items, table
+from ringfence.reports.sheet import KIND_WORDS, shown_arms
+from ringfence.reports.verdict import CAVEAT, findings, sentence, shown
+from ringfence.study.facts import Definition
+from ringfence.study.verdict import ArmVerdict, Verdict
+
+_MOST_ARMS = 12
+
+
+def block(headline: str, *parts: str) -> str:
+    """Return parts under a sentence in bold."""
+    return f"<div><p><strong>{escape(headline)}</strong></p>{''.join(parts)}</div>"
+
+
+@html_of.register
+def verdict_html(verdict: Verdict) -> str:
+    """Return a verdict: its sentence, the arms, what else was found."""
+    return block(sentence(verdict), arms_table(verdict), items([*findings(verdict), CAVEAT]))
+
+
+def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdict | None) -> str:
+    """Return a study: what it asks, where it stands, and the verdict so far."""
+    limits = " and ".join(definition.constraints)
+    stands = f"{status['told']:,} of {status['budget']:,} pulls told, {status['failed']:,} failed"
+    stands += ", finished" if status["finished"] else f", {status['issued']:,} issued"
+    headline = f"Study {definition.name}: {definition.objective}, {limits}"
+    found = "<p>Nothing to judge yet.</p>" if verdict is None else verdict_html(verdict)
+    return block(headline, f"<p>{escape(stands)}; policy {escape(definition.policy)}.</p>", found)
+
+
+def arms_table(verdict: Verdict) -> str:
+    """Return the arms that matter most, and how many are left out."""
+    arms = shown_arms(verdict, _MOST_ARMS)
+    names = list(dict.fromkeys(name for arm in arms for name in arm.estimates))
+
+    def row(arm: ArmVerdict) -> list[str]:
+        values = [shown(arm.estimates[name]) if name in arm.estimates else "-" for name in names]
+        return [arm.name, KIND_WORDS[arm.kind], str(arm.pulls), *values]
+
+    left = len(verdict.arms) - len(arms)
+    rest = f"<p>{left} further arms are not shown.</p>" if left else ""
+    return table(["arm", "looks", "pulls", *names], [row(arm) for arm in arms]) + rest
