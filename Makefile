@@ -53,7 +53,7 @@ test: lint services  ## Run every check: lint, then the tests.
 	$(BIN)/python -m pytest -n 2
 
 faults: $(READY) services  ## Kill a hundred times, stop the server, fill the disk: nothing may be lost.
-	RINGFENCE_KILLS=100 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py tests/contracts/test_outages.py
+	RINGFENCE_KILLS=100 RINGFENCE_LONG=1 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py tests/contracts/test_outages.py tests/contracts/test_tallies.py tests/faults tests/e2e/test_kernel_cache.py
 
 lint: $(READY)  ## Style, types and the layers of the architecture.
 	$(BIN)/ruff check .
