@@ -10,7 +10,7 @@ DOCS_READY := $(DOCS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-gpu bench-load figures docs screenshots clean
+.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-search bench-gpu bench-load figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -81,6 +81,9 @@ bench-storage: $(RIVALS_READY)  ## Pulls a second beside Optuna's, in an environ
 
 bench-rivals: $(RIVALS_READY)  ## Right answers beside Optuna, Ax and Nevergrad: a long run, gigabytes of packages.
 	$(RIVALS)/bin/python benchmarks/rivals.py
+
+bench-search: $(READY)  ## How often searches on digits name the right model under a latency limit.
+	$(BIN)/python benchmarks/search.py
 
 bench-gpu: $(READY)  ## Replications a second on NVIDIA GPUs, beside the CPU's.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cuda]'

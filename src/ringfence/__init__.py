@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ringfence.core.errors import (
         EstimateError,
         ExpressionError,
+        InfeasibleWarning,
         InputError,
         LeaseError,
         MissingExtraError,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ringfence.interfaces.bridges.frames import to_frame
     from ringfence.interfaces.bridges.mlflow import log_to_mlflow
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
-    from ringfence.interfaces.bridges.search import ConstrainedSearchCV, InfeasibleWarning
+    from ringfence.interfaces.bridges.search import ConstrainedSearchCV as ConstrainedSearchCV
     from ringfence.interfaces.leases import Pull, Status
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.wiring import compare, plan, reproduce_paper, simulate, tournament
@@ -69,7 +70,7 @@ _HOMES = {
     "Flip": "study.verdict",
     "Function": "execution.evaluating",
     "Hardness": "core.hardness",
-    "InfeasibleWarning": "interfaces.bridges.search",
+    "InfeasibleWarning": "core.errors",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
     "LeaseError": "core.errors",
@@ -117,6 +118,7 @@ _HOMES = {
     "tournament_figure": "reports.charts",
 }
 
+# Without ConstrainedSearchCV, which needs scikit-learn: `import *` has to work without it.
 __all__ = [
     "POLICIES",
     "AdaptivePolicy",
@@ -126,7 +128,6 @@ __all__ = [
     "Audit",
     "Command",
     "ComparisonRow",
-    "ConstrainedSearchCV",
     "Curve",
     "Duel",
     "Estimate",
@@ -203,4 +204,4 @@ if not TYPE_CHECKING:  # type checkers read the imports above, and notice a miss
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*_HOMES, "__version__"])

@@ -73,7 +73,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
 
 @pytest.mark.parametrize(
     "written",
-    [README, ROOT / "docs/attributes.md", ROOT / "docs/studies.md"],
+    [README, ROOT / "docs/attributes.md", ROOT / "docs/studies.md", ROOT / "docs/bridges.md"],
     ids=lambda at: at.stem,
 )
 @pytest.mark.usefixtures("page")

@@ -65,6 +65,10 @@ class NotBuiltError(InputError):
     """A part of the design that does not exist yet: refused, never silently ignored."""
 
 
+class InfeasibleWarning(UserWarning):
+    """No option seems to respect the limits; the nearest one is named all the same."""
+
+
 class MissingExtraError(RingfenceError, ImportError):
     """An optional library is needed for what was asked; the message names the extra."""
 

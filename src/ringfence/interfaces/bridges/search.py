@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import InputError, MissingExtraError
+from ringfence.core.errors import InfeasibleWarning, InputError, MissingExtraError
 from ringfence.interfaces.studies import Study
 from ringfence.reports.verdict import findings, sentence
 from ringfence.storage.memory import MemoryStorage
@@ -36,10 +36,6 @@ from ringfence.interfaces.bridges.splitting import Splits
 FITS_A_SETTING = 10  # of a budget that was not given
 BATCHES = 25  # in which a budget is spent at least, where no batch was given
 ALWAYS = "always"
-
-
-class InfeasibleWarning(UserWarning):
-    """No setting seems to respect the limits."""
 
 
 class ConstrainedSearchCV(Delegating, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
