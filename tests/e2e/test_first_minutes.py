@@ -5,13 +5,15 @@ import pty
 import subprocess
 import sys
 import tomllib
+import urllib.request
+import webbrowser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ringfence.core.problem import Problem
-from ringfence.interfaces.cli import completing
+from ringfence.interfaces.cli import completing, demo
 from ringfence.interfaces.cli.demo import ANSWER, VERSIONS
 from ringfence.interfaces.cli.options import KINDS, THEMES
 from ringfence.interfaces.drafts import ByPython, Draft, made_up, quoted, suggested_budget
@@ -84,6 +86,24 @@ def test_the_demo_tells_its_story_and_compiles_nothing(folder: Path) -> None:
     refused(ringfence("demo", "--keep", "kept.db"), "exists already")
 
 
+def test_the_demo_can_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def look(address: str) -> bool:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            seen.append(answer.read().decode())
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", look)
+    monkeypatch.setitem(demo._PAUSES, "page", 0.0)
+    done = ringfence("demo", "--open", "--json")
+    assert done.code == 0, done.err
+    assert done.document["right"] is True
+    (page,) = seen
+    assert "assistants" in page
+    assert "mean(latency_ms) &lt;= 200" in page
+
+
 # ------------------------------------------------------------------ init from flags
 
 
@@ -98,6 +118,9 @@ def test_init_alone_writes_an_example_that_runs(folder: Path) -> None:
     assert verdict.code == 0, verdict.err
     assert verdict.document["arm"] == "medium"  # the last is a deceiver
     assert [arm["kind"] for arm in verdict.document["arms"]][-1] == "deceiver"
+    small, medium, large = ringfence("explain", "first.toml").out.splitlines()
+    assert (small, medium) == ("small: medium looks better", "medium: the answer")
+    assert large.startswith("large: it breaks mean(latency_ms) <= 200 (")
 
 
 def test_init_never_overwrites_unasked(folder: Path) -> None:

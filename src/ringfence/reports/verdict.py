@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
+from ringfence.study.verdict import RUNNING, ArmVerdict, Estimate, Flip, Verdict
 
 _NEARLY_SURE = 0.999
 _MOST_NAMED = 8
@@ -96,12 +96,12 @@ def reason(arm: ArmVerdict, answer: str | None = None) -> str:
 
     An adaptive policy drops no arm: that one is in the running says nothing of how it fared.
     """
-    words = arm.status
-    if answer is not None and arm.rival is None and arm.kind is not None:
+    if answer is not None and arm.status == RUNNING and arm.kind is not None:
+        breaks = [f"it breaks {broken(arm)}"] * bool(arm.blocked_by)
         if arm.name == answer:
-            return "the answer" + (f"; it breaks {broken(arm)}" if arm.blocked_by else "")
-        if not arm.blocked_by:
-            words += f"; {answer} looks better"
+            return "; ".join(["the answer", *breaks])
+        return breaks[0] if breaks else f"{answer} looks better"
+    words = arm.status
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
         words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"

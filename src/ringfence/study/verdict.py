@@ -25,6 +25,7 @@ from ringfence.study.reading import View
 
 DRAWS = 10_000
 SURE = 0.95
+RUNNING = "in the running"
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
 
 
@@ -125,7 +126,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 estimates=written[arm],
                 margin=worst,
                 kind=_kind(evidence, best, arm) if seen else None,
-                status=left.reason if left is not None else "in the running",
+                status=left.reason if left is not None else RUNNING,
                 blocked_by=_blocked_by(plan.problem, evidence, arm) if seen else (),
                 phase=phase,
                 rival=None
