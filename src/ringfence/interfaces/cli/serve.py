@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
 
 from ringfence.core.errors import InputError, MissingExtraError
-from ringfence.core.expressions import Functions
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.web.door import TOKEN_VARIABLE
+
+if TYPE_CHECKING:
+    from ringfence.core.expressions import Functions
 
 _MOST_PORT = 65_535
 _USUAL = "sqlite:///ringfence.db"
@@ -69,7 +71,7 @@ def serve(
     ready.run(sockets=[listening])
 
 
-def _place(study: str | None, storage: str | None) -> tuple[str, dict[str, Functions]]:
+def _place(study: str | None, storage: str | None) -> tuple[str, "dict[str, Functions]"]:
     """Return the storage to show, and the attributes of a study file's own."""
     if study is None:
         return storage or _USUAL, {}
