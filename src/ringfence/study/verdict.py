@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ringfence.core.answers import drawn_answers
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import margin
@@ -22,7 +23,6 @@ from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
 from ringfence.study.reading import View
 
-DRAWS = 10_000
 SURE = 0.95
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
 
@@ -193,27 +193,16 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
 
 def _chances(plan: Plan, evidence: Evidence, best: int, *, feasible: bool) -> tuple[float, float]:
     """Return the shares of draws that give this answer, and that have a feasible arm at all."""
-    rng = verdict_stream(plan.definition.seed)
-    seen = np.flatnonzero(evidence.alive)
-    draw = np.empty((DRAWS, evidence.estimates.shape[1]))
-    lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
-    best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
-    for arm in seen:
-        values, vectors = np.linalg.eigh(evidence.covariances[arm] / evidence.counts[arm])
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        draw = evidence.estimates[arm] + rng.standard_normal(out=draw) @ root.T
-        worst = (evidence.scales[1:] * (draw[:, 1:] - evidence.thresholds)).max(axis=1)
-        passes = worst <= 0.0
-        leads = passes & (draw[:, 0] < lowest)
-        np.copyto(lowest, draw[:, 0], where=leads)
-        np.copyto(best_passing, arm, where=leads)
-        leads = worst < nearest
-        np.copyto(nearest, worst, where=leads)
-        np.copyto(best_failing, arm, where=leads)
-    any_passes = best_passing >= 0
-    winner = np.where(any_passes, best_passing, best_failing)
-    agrees = (winner == best) & (any_passes == feasible)
-    return float(agrees.mean()), float(any_passes.mean())
+    counts = np.maximum(evidence.counts, 1)[:, None, None]
+    answers = drawn_answers(
+        verdict_stream(plan.definition.seed),
+        evidence.estimates,
+        evidence.covariances / counts,
+        evidence.scales,
+        evidence.thresholds,
+        arms=np.flatnonzero(evidence.alive),
+    )
+    return answers.share([best], feasible=feasible), float(answers.feasible.mean())
 
 
 def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[dict[str, Estimate]]:
