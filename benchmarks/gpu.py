@@ -133,6 +133,11 @@ def check(cases: Iterator[Case], replications: int = 200_000) -> Iterator[str]:
                 (here.errors, there.errors),
                 (here.wrong_flag, there.wrong_flag),
                 *zip(here.lost_in_phase, there.lost_in_phase, strict=True),
+                *(
+                    (here.chosen[arm][flag], there.chosen[arm][flag])
+                    for arm in here.chosen
+                    for flag in here.chosen[arm]
+                ),
             )
         )
         apart = max(

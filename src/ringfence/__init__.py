@@ -39,11 +39,24 @@ if TYPE_CHECKING:
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV as ConstrainedSearchCV
     from ringfence.interfaces.leases import Pull, Status
     from ringfence.interfaces.studies import Study
-    from ringfence.interfaces.wiring import compare, plan, reproduce_paper, simulate, tournament
+    from ringfence.interfaces.wiring import (
+        compare,
+        plan,
+        replay,
+        reproduce_paper,
+        simulate,
+        tournament,
+    )
     from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
-    from ringfence.reports.charts import paper_figure, save_chart, tournament_figure
+    from ringfence.reports.charts import (
+        paper_figure,
+        replay_figure,
+        save_chart,
+        tournament_figure,
+    )
     from ringfence.reports.paper import Curve, PaperPoint, PaperReport, Statement
+    from ringfence.reports.replay import Replay, ReplayRow
     from ringfence.reports.tournament import Duel, Standing, Tournament
     from ringfence.simulation.instance import Instance
     from ringfence.simulation.results import ComparisonRow, SimulationResult
@@ -89,6 +102,8 @@ _HOMES = {
     "PhasePolicy": "policies.policy",
     "Problem": "core.problem",
     "Pull": "interfaces.leases",
+    "Replay": "reports.replay",
+    "ReplayRow": "reports.replay",
     "RingfenceError": "core.errors",
     "SimulationResult": "simulation.results",
     "Standing": "reports.tournament",
@@ -108,6 +123,8 @@ _HOMES = {
     "paper_figure": "reports.charts",
     "parse_attribute": "core.expressions",
     "proven_constant": "core.measurement",
+    "replay": "interfaces.wiring",
+    "replay_figure": "reports.charts",
     "reproduce_paper": "interfaces.wiring",
     "save_chart": "reports.charts",
     "plan": "interfaces.wiring",
@@ -155,6 +172,8 @@ __all__ = [
     "PhasePolicy",
     "Problem",
     "Pull",
+    "Replay",
+    "ReplayRow",
     "RingfenceError",
     "SimulationResult",
     "Standing",
@@ -175,6 +194,8 @@ __all__ = [
     "parse_attribute",
     "plan",
     "proven_constant",
+    "replay",
+    "replay_figure",
     "reproduce_paper",
     "save_chart",
     "simulate",

@@ -95,6 +95,7 @@ SIMULATE_KEYS = {
     "replications_per_second",
     "engine",
     "mean_pulls",
+    "chosen",
 }
 
 
@@ -116,6 +117,10 @@ def test_simulate_gives_a_document() -> None:
     assert sum(result["lost_in_phase"]) == result["wrong_arm"]
     assert result["wrong_arm"] <= result["errors"] <= result["wrong_arm"] + result["wrong_flag"]
     assert list(result["mean_pulls"]) == ["one", "two", "three", "four"]
+    assert list(result["chosen"]) == ["one", "two", "three", "four"]
+    assert sum(sum(flags.values()) for flags in result["chosen"].values()) == 2000
+    assert sum(flags["infeasible"] for flags in result["chosen"].values()) == result["wrong_flag"]
+    assert 2000 - result["chosen"]["one"]["feasible"] == result["errors"]
     assert sum(result["mean_pulls"].values()) == pytest.approx(1999) == result["pulls_used"]
     assert result["engine"] == "cpu"
     assert result["seconds"] > 0

@@ -73,7 +73,13 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
 
 @pytest.mark.parametrize(
     "written",
-    [README, ROOT / "docs/attributes.md", ROOT / "docs/studies.md", ROOT / "docs/bridges.md"],
+    [
+        README,
+        *(
+            ROOT / "docs" / name
+            for name in ("attributes.md", "studies.md", "bridges.md", "replay.md")
+        ),
+    ],
     ids=lambda at: at.stem,
 )
 @pytest.mark.usefixtures("page")
@@ -90,6 +96,19 @@ def test_python_blocks_run(written: Path) -> None:
         source = "\n" * (block.line - 1) + block.text  # tracebacks then show the page's own lines
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(source, str(written), "exec"), namespace)
+
+
+@pytest.mark.usefixtures("page")
+def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Path) -> None:
+    written = ROOT / "docs/replay.md"
+    test_python_blocks_run(written)
+    lines = [line for block in blocks(written.read_text("utf-8")) for line in commands(block)]
+    (line,) = lines
+    variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = process("bash", "-c", line, environment=variables, folder=tmp_path)
+    assert done.code == 0, done.err
+    assert "truth of the table: large is the best feasible arm" in done.out
+    assert (tmp_path / "right.svg").exists()
 
 
 def test_commands_run(page: list[Block], tmp_path: Path) -> None:

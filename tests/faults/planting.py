@@ -55,6 +55,8 @@ ROOMS = (
     "simulation.reference",
 )
 STUDY_ROOMS = (
+    "core.answers",
+    "core.baseline",
     "study.facts",
     "study.ports",
     "study.book",
@@ -80,6 +82,7 @@ STUDY_TESTS = (
     "tests.unit.test_study_audit",
     "tests.unit.test_study_book",
     "tests.unit.test_study_verdict",
+    "tests.unit.test_baseline",
 )
 
 

@@ -159,6 +159,12 @@ READ_ONCE = in_memory(
     "test_what_is_looked_at_again_is_read_once", "mean(risk) <= 1.0", home=TALLIES
 )
 PULSE = in_memory("test_the_pulse_changes_with_all_that_a_view_shows", home=TALLIES)
+BASELINES = "tests.unit.test_baseline"
+SHARED = of(BASELINES, "test_chances_know_that_all_arms_share_the_baselines_noise")
+SPREAD = of(BASELINES, "test_differences_have_the_covariance_of_differences")
+COUNTED = of(BASELINES, "test_a_margin_counts_the_baselines_noise")
+STAYS = of(BASELINES, "test_a_baseline_is_never_rejected_however_bad", "constrained-sr")
+AS_OFTEN = of(BASELINES, "test_an_adaptive_policy_pulls_the_baseline_as_often_as_any_other")
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
@@ -166,9 +172,11 @@ NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothin
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
+ANSWERS, BASELINE = ("core.answers", "core.baseline")
 LOOKING, PACKING = ("study.looking", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 STUDY_EDITED = (
+    *(ANSWERS, BASELINE),
     *(DESK, DECIDING, BOOK, READING, LOOKING, PACKING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
 )
@@ -620,6 +628,34 @@ FAULTS = [
         "1.0 - chance >= SURE", "chance >= SURE",
         NO_WAY, SURE_NOT,
     ),
+    # A baseline.
+    fault(
+        "the baseline is drawn without its noise", ANSWERS,
+        "limits = thresholds + factors * draw[:, 1:]",
+        "limits = thresholds + factors * estimates[arm, 1:]",
+        SHARED,
+    ),
+    fault(
+        "the baseline's noise is left out of a difference", BASELINE,
+        "found: Floats = covariances + counts[:, None, None] * shared",
+        "found: Floats = covariances.copy()",
+        SPREAD, COUNTED,
+    ),
+    fault(
+        "a difference has the scale of an arm", BASELINE,
+        "found[1:] /= np.sqrt(1.0 + factors**2)", "found[1:] /= 1.0 + 0.0 * factors",
+        COUNTED,
+    ),
+    fault(
+        "a baseline may be rejected", DECIDING,
+        "for among in (alive, _without(alive, baseline)):", "for among in (alive,):",
+        STAYS,
+    ),
+    fault(
+        "the baseline is pulled as the rules say", DECIDING,
+        "return baseline if pulls[baseline] < pulls[arm] else arm", "return arm",
+        AS_OFTEN,
+    ),
     fault(
         "a withdrawn arm is judged", JUDGING,
         "    judged[withdrawn] = False\n", "",
@@ -627,7 +663,7 @@ FAULTS = [
     ),
     fault(
         "the error of a mean is that of a pull", JUDGING,
-        "plain.covariances[arm] / plain.counts[arm]", "plain.covariances[arm]",
+        "plain.covariances / np.maximum(plain.counts, 1)[:, None, None]", "plain.covariances",
         SURE, SURE_NOT,
     ),
     fault(
@@ -636,19 +672,20 @@ FAULTS = [
         SURE,
     ),
     fault(
-        "an arm passes by its best constraint", JUDGING,
+        "an arm passes by its best constraint", ANSWERS,
         "(draw[:, 1:] - limits)).max(axis=1)",
         "(draw[:, 1:] - limits)).min(axis=1)",
         ONE_IS_ENOUGH,
     ),
     fault(
-        "a draw on the threshold is outside", JUDGING,
+        "a draw on the threshold is outside", ANSWERS,
         "passes = worst <= 0.0", "passes = worst < 0.0",
         ON_THE_LINE,
     ),
     fault(
-        "the right arm with the wrong flag is right", JUDGING,
-        "(winner == best) & (any_passes == feasible)", "(winner == best)",
+        "the right arm with the wrong flag is right", ANSWERS,
+        "(np.isin(self.arms, list(right)) & (self.feasible == feasible))",
+        "np.isin(self.arms, list(right))",
         SURE,
     ),
     fault(

@@ -43,6 +43,7 @@ def same(here: Counts, there: Counts) -> bool:
         (here.errors, here.wrong_flag) == (there.errors, there.wrong_flag)
         and here.lost_in_phase.tolist() == there.lost_in_phase.tolist()
         and here.pulls.tolist() == there.pulls.tolist()
+        and here.chosen.tolist() == there.chosen.tolist()
     )
 
 
@@ -77,6 +78,7 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
     arm_count, normals = len(law.means), law.normals
     errors = flags = 0
     lost, pulls = np.zeros(len(experiment.phases), np.int64), np.zeros(arm_count)
+    chosen = np.zeros((arm_count, 2), np.int64)
     for replication in range(size):
         sums, counts = np.zeros(law.means.shape), np.zeros(arm_count, np.int64)
         alive, priority = np.ones(arm_count, np.bool_), np.arange(arm_count)
@@ -109,7 +111,8 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
         flags += flag != design.feasible
         errors += not right or flag != design.feasible
         pulls += counts
-    return Counts(size, errors, flags, lost, pulls, 0, 0)
+        chosen[answer, int(flag)] += 1
+    return Counts(size, errors, flags, lost, pulls, chosen, 0, 0)
 
 
 def lean(instance: Instance, policy: PhasePolicy) -> Experiment:
@@ -147,6 +150,9 @@ def check_agrees(experiment: Experiment, size: int) -> None:
         check_same_rate((pair[0], size), (pair[1], 20_000), what)
     for lost in zip(here.lost_in_phase, there.lost_in_phase, strict=True):
         check_same_rate((int(lost[0]), size), (int(lost[1]), 20_000), "lost")
+    for named in zip(here.chosen.ravel(), there.chosen.ravel(), strict=True):
+        check_same_rate((int(named[0]), size), (int(named[1]), 20_000), "answers")
+    assert here.chosen.sum() == size
     assert here.pulls.sum() == size * experiment.pulls_used
     np.testing.assert_allclose(here.pulls / size, there.pulls / 20_000, rtol=0.2)
 

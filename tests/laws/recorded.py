@@ -200,12 +200,14 @@ def check_engine(
         optimal, feasible = experiment.design.optimal, experiment.instance.hardness.feasible
         where = f"{policy.name}, {number}: {recording}"
         all_pulls, all_lost = np.zeros(arm_count, np.int64), np.zeros(len(phases), np.int64)
+        answers = np.zeros((arm_count, 2), np.int64)
         for replication, priority in enumerate(orders):
             answer, flag, rejected, pulls = recording.play(policy.name, priority.tolist())
             lost = lost_in(phases, optimal, rejected, answer)
             right = bool(optimal[answer]) and flag == feasible
             all_pulls += pulls
             all_lost += lost
+            answers[answer, int(flag)] += 1
             assert bool(tally.flag_wrong[replication]) == (flag != feasible), f"flag of {where}"
             assert bool(tally.wrong[replication]) == (not right), f"answer of {where}"
             seen["right"] += right
@@ -217,6 +219,7 @@ def check_engine(
             seen["some arms pulled once more"] += any(phase.extra for phase in phases)
         assert tally.pulls.tolist() == all_pulls.tolist(), f"pulls {all_pulls}: {where}"
         assert tally.lost_in_phase.tolist() == all_lost.tolist(), f"lost in {all_lost}: {where}"
+        assert tally.chosen.tolist() == answers.tolist(), f"answers {answers}: {where}"
     return seen
 
 
@@ -275,6 +278,7 @@ def check_noiseless(
         lost = lost_in(experiment.phases, optimal, rejected, answer)
         assert tally.lost_in_phase.tolist() == [replications * one for one in lost], where
         assert tally.pulls.sum() == replications * sum(pulls), where
+        assert tally.chosen[answer, int(flag)] == tally.chosen.sum() == replications, where
         if not any(phase.extra for phase in experiment.phases):
             assert tally.pulls.tolist() == [replications * one for one in pulls], where
         seen["right"] += right

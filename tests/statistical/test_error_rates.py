@@ -147,7 +147,7 @@ def sampled(run: Engine, experiment: Experiment, *, seed: int, chunks: int, size
 
 
 def check_same_engine(here: Sample, there: Sample) -> None:
-    """Compare error, wrong flags, losses by phase and mean pulls by arm."""
+    """Compare error, wrong flags, losses by phase, answers, and mean pulls by arm."""
     trials, others = here.counts.replications, there.counts.replications
     for what in ("errors", "wrong_flag"):
         check_same_rate(
@@ -156,6 +156,9 @@ def check_same_engine(here: Sample, there: Sample) -> None:
     losses = here.counts.lost_in_phase, there.counts.lost_in_phase
     for phase, lost in enumerate(zip(losses[0], losses[1], strict=True)):
         check_same_rate((int(lost[0]), trials), (int(lost[1]), others), f"lost in {phase}")
+    answers = here.counts.chosen.ravel(), there.counts.chosen.ravel()
+    for place, named in enumerate(zip(answers[0], answers[1], strict=True)):
+        check_same_rate((int(named[0]), trials), (int(named[1]), others), f"answer {place}")
     for arm in range(here.pulls.shape[1]):
         check_same_mean(here.pulls[:, arm], there.pulls[:, arm], f"pulls of arm {arm}")
 
@@ -561,9 +564,20 @@ def test_a_longer_run_begins_with_the_shorter_one(
         np.testing.assert_array_equal(part.wrong, whole.wrong[:size])
         np.testing.assert_array_equal(part.flag_wrong, whole.flag_wrong[:size])
         assert part.pulls.sum() == size * experiment.pulls_used
+        assert part.chosen.sum() == size
+        assert (part.chosen <= whole.chosen).all()
+        check_answers(part, experiment)
     again = experiment.run_chunk(5, 3, 1000)
     for first, second in zip(whole, again, strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+def check_answers(tally: Tally, experiment: Experiment) -> None:
+    """What is wrong follows from the answers."""
+    hardness = experiment.instance.hardness
+    right = tally.chosen[list(hardness.optimal_arms), int(hardness.feasible)].sum()
+    assert tally.wrong.sum() == tally.chosen.sum() - right
+    assert tally.flag_wrong.sum() == tally.chosen[:, int(not hardness.feasible)].sum()
 
 
 def check_streams(experiment_type: type[Experiment]) -> None:
@@ -595,6 +609,9 @@ def test_simulate_is_the_sum_of_its_chunks() -> None:
         instance, policy, budget=BUDGET, replications=sum(sizes), seed=9, threads=2
     )
     assert (result.errors, result.wrong_flag) == (counts.errors, counts.wrong_flag)
+    assert [
+        [one["infeasible"], one["feasible"]] for one in result.chosen.values()
+    ] == counts.chosen.tolist()
     assert result.lost_in_phase == tuple(counts.lost_in_phase.tolist())
 
 

@@ -12,8 +12,10 @@ import ringfence as rf
 from ringfence.core.baseline import difference_covariances, difference_scales, differences
 from ringfence.core.errors import ExpressionError, InputError
 from ringfence.core.expressions import parse_constraint
+from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_file import read_study_file
 from ringfence.storage.memory import MemoryStorage
+from ringfence.study.verdict import Verdict
 
 READ = {
     "mean(x) <= 1.1 * baseline(mean(x))": (1.1, 0.0),
@@ -49,13 +51,13 @@ def evaluate(arm: str, seed: int) -> dict[str, float]:
     return {"score": score + 0.05 * rng.normal(), "ms": delay + 5.0 * rng.normal()}
 
 
-def make(policy: str = "top-two", **changed: object) -> rf.Study:
+def make(policy: str = "top-two", **changed: object) -> Study:
     settings: dict[str, object] = {
         "arms": list(ARMS), "objective": "maximize mean(score)", "constraints": [LIMIT],
         "budget": 160, "policy": policy, "baseline": "control", "storage": MemoryStorage(),
         "seed": 2,
     }  # fmt: skip
-    return rf.Study.create("guarded", **(settings | changed))  # type: ignore[arg-type]
+    return Study.create("guarded", **(settings | changed))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", READ)
@@ -153,10 +155,10 @@ def test_nothing_is_judged_before_the_baseline_was_seen() -> None:
         study.recommend()
 
 
-def told(values: dict[str, list[float]], limit: str) -> rf.Verdict:
+def told(values: dict[str, list[float]], limit: str) -> Verdict:
     """Return the verdict on given values of one metric, by arm."""
     count = len(next(iter(values.values())))
-    study = rf.Study.create(
+    study = Study.create(
         "given", arms=list(values), objective="minimize mean(x)", constraints=[limit],
         budget=count * len(values), policy="uniform", baseline="base", storage=MemoryStorage(),
         seed=1,
@@ -207,7 +209,7 @@ def test_a_margin_counts_the_baselines_noise() -> None:
 def test_it_is_kept_and_must_be_the_same(tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'b.db'}"
     make(storage=storage)
-    again = rf.Study.load("guarded", storage=storage)
+    again = Study.load("guarded", storage=storage)
     assert again.definition.baseline == "control"
     with pytest.raises(InputError, match="another baseline"):
         make(storage=storage, baseline="fine", load_if_exists=True)

@@ -53,6 +53,7 @@ def result(instance: int, policy: str, budget: int, errors: int, n: int) -> Simu
         wrong_flag=0,
         lost_in_phase=(errors,),
         mean_pulls={},
+        chosen={},
         seed=0,
         scales="known",
         batch=1,

@@ -3,29 +3,29 @@
 May touch every room.
 """
 
-import operator
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import partial, reduce
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
 from ringfence.core.errors import InputError, one_of
+from ringfence.core.expressions import Functions
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.engines import (
     RunChunk,
-    RunTally,
     chunk_size_of,
     find_engine,
     is_worth_a_gpu,
-    tallied_engine,
     workers_of,
 )
 from ringfence.interfaces.planning import Advance, Plan, plan_from_study, plan_instance
 from ringfence.interfaces.rare import Hands, best_method, by_importance, by_splitting
+from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.studies import Study
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 from ringfence.policies.registry import QUICK_POLICIES, find_policy
@@ -37,9 +37,11 @@ from ringfence.reports.paper import (
     PaperReport,
     paper_report,
 )
+from ringfence.reports.replay import Replay
 from ringfence.reports.tournament import Tournament, tournament_report
 from ringfence.simulation.cells import Cell, budget_for, fight
 from ringfence.simulation.experiment import (
+    SCALES,
     Counts,
     Experiment,
     chunk_sizes,
@@ -47,10 +49,11 @@ from ringfence.simulation.experiment import (
 )
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
+from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
 from ringfence.simulation.rare.importance import with_pilots
 from ringfence.simulation.rare.results import RareResult
-from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
+from ringfence.simulation.results import ComparisonRow, SimulationResult
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
@@ -202,7 +205,7 @@ def compare(
     return [
         row
         for experiments in plans
-        for row in _side_by_side(
+        for row in side_by_side(
             experiments,
             replications,
             seed=seed,
@@ -300,6 +303,65 @@ def plan(
     return plan_instance(_instance(instance), chosen, target_error, hands, advance, brief=brief)
 
 
+def replay(
+    table: Any,
+    *,
+    arm: str,
+    objective: str,
+    constraints: str | Sequence[str],
+    budgets: int | Sequence[int] | None = None,
+    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
+    replications: int = 1000,
+    seed: int = 0,
+    scales: str = "estimated",
+    batch: int | None = None,
+    threads: int | None = None,
+    functions: Functions | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Replay:
+    """Return what policies would have chosen on logged data, and how often that is right.
+
+    `table` is a CSV, Parquet or Arrow file, a data frame (pandas, polars, Arrow) or a mapping of
+    columns; `arm` the column that names the arm. Right is the truth of the table; rows are drawn
+    with replacement, as if independent. Budgets are, unless given, a grid from the least possible
+    to the number of rows. An adaptive policy decides `batch` pulls at once, or up to a hundredth
+    of its pulls so far. A table that cannot answer is refused with reasons, or shown with them if
+    `force` is set. `progress` is told of finished replications.
+    """
+    replications, threads, seed = (
+        _count("replications", replications),
+        _threads(threads),
+        whole_seed(seed),
+    )
+    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
+    amounts = list(budgets) if isinstance(budgets, Iterable) else [budgets]
+    for key, values in (("policies", named), ("budgets", amounts)):
+        if not values:
+            raise InputError(f"{key} = [] must name at least one. Add one.")
+    wanted = [_count("budget", budget) for budget in amounts if budget is not None]
+    if scales not in SCALES:
+        raise one_of("scales", scales, SCALES)
+    rerun = Rerun(
+        policies=[_policy(policy) for policy in named],
+        replications=replications,
+        seed=seed,
+        scales=scales,
+        batch=None if batch is None else _count("batch", batch),
+        threads=threads,
+        progress=progress,
+    )
+    log = read_log(
+        table,
+        arm=arm,
+        objective=objective,
+        constraints=constraints,
+        functions=functions,
+        seed=seed,
+    )
+    return replay_log(log, rerun, budgets=wanted or None, force=force)
+
+
 def reproduce_paper(
     *,
     replications: int = 100_000,
@@ -342,50 +404,9 @@ def paper_replications(replications: int) -> int:
     return points * replications + beyond
 
 
-def _side_by_side(
-    experiments: Sequence[Experiment],
-    replications: int,
-    *,
-    seed: int,
-    threads: int | None,
-    executor: Executor | None,
-    progress: Progress | None,
-) -> list[ComparisonRow]:
-    """Run all experiments on every chunk, so that their replications can be paired."""
-    run, engine = tallied_engine(experiments[0])
-    work = partial(_counted_side_by_side, run, experiments, seed)
-    for experiment in experiments:
-        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
-    started = time.perf_counter()
-    size = min(chunk_size_of(engine, experiment) for experiment in experiments)
-    chunks = run_chunks(
-        work,
-        chunk_sizes(replications, size),
-        threads=threads,
-        executor=executor,
-        progress=progress,
-    )
-    sums = reduce(lambda before, more: list(map(operator.add, before, more)), chunks)
-    seconds = (time.perf_counter() - started) / len(experiments)
-    results = [
-        SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
-        for experiment, counts in zip(experiments, sums, strict=True)
-    ]
-    return [
-        compared(result, results[0], counts) for result, counts in zip(results, sums, strict=True)
-    ]
-
-
 def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
     found = run(experiment, seed, chunk, size)
     return found if isinstance(found, Counts) else Counts.of(found)
-
-
-def _counted_side_by_side(
-    run: RunTally, experiments: Sequence[Experiment], seed: int, chunk: int, size: int
-) -> list[Counts]:
-    tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
-    return [Counts.of(tally, first=tallies[0]) for tally in tallies]
 
 
 def _instance(source: AnyInstance) -> Instance:

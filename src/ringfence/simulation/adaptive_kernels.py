@@ -207,6 +207,7 @@ def make_kernel(
             answer, flag = recommend(seen, work)
             tally.flag_wrong[replication] = flag != design.feasible
             tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible
+            tally.chosen[answer, int(flag)] += 1
             tally.lost_in_phase[0] += not design.optimal[answer]
             for i in range(arm_count):
                 tally.pulls[i] += counts[i]

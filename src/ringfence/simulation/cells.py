@@ -49,11 +49,7 @@ def budget_for(
         counts = _run(experiment, seed, 0, _SEARCH_REPLICATIONS)
         return counts.errors > target * counts.replications
 
-    low = policy.minimum_budget(len(instance.arms))
-    Experiment(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget mends
-    while not _is_enough(instance, policy, low, scales):
-        low += 1
-    high = low
+    low = high = smallest_budget(instance, policy, scales=scales)
     while errs_too_often(high):
         low, high = high, 2 * high
         if high > _LARGEST_BUDGET:
@@ -68,6 +64,15 @@ def budget_for(
         else:
             high = middle
     return high
+
+
+def smallest_budget(instance: Instance, policy: Policy, *, scales: str = "known") -> int:
+    """Return the least budget that a policy accepts."""
+    Experiment(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget mends
+    budget = policy.minimum_budget(len(instance.arms))
+    while not _is_enough(instance, policy, budget, scales):
+        budget += 1
+    return budget
 
 
 def fight(

@@ -40,8 +40,9 @@ _Streams: TypeAlias = tuple[Generator, Generator]
 class Counts:
     """What was counted over replications; sums of chunks, in any order.
 
-    `only_here_wrong` and `only_first_wrong` count the replications on which this policy and the
-    first of a comparison differ.
+    `chosen` [arm, flag] counts the answers, infeasible first. `only_here_wrong` and
+    `only_first_wrong` count the replications on which this policy and the first of a comparison
+    differ.
     """
 
     replications: int
@@ -49,6 +50,7 @@ class Counts:
     wrong_flag: int
     lost_in_phase: Integers
     pulls: Floats
+    chosen: Integers
     only_here_wrong: int
     only_first_wrong: int
 
@@ -62,6 +64,7 @@ class Counts:
             wrong_flag=int(tally.flag_wrong.sum()),
             lost_in_phase=tally.lost_in_phase,
             pulls=tally.pulls.astype(np.float64),
+            chosen=tally.chosen,
             only_here_wrong=int((tally.wrong & ~other).sum()),
             only_first_wrong=int((other & ~tally.wrong).sum()),
         )
@@ -216,6 +219,7 @@ class Experiment:
             flag_wrong=np.zeros(replications, np.bool_),
             lost_in_phase=np.zeros(max(1, len(self.phases)), np.int64),
             pulls=np.zeros(len(self.instance.arms), np.int64),
+            chosen=np.zeros((len(self.instance.arms), 2), np.int64),
             misjudged=np.zeros(1, np.int64),
         )
 

@@ -43,13 +43,15 @@ class Design(NamedTuple):
 class Tally(NamedTuple):
     """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
 
-    `misjudged` counts rejections of an arm that was not alive: the fault of a rule.
+    `chosen` [arm, flag] counts the answers, infeasible first; `misjudged` rejections of an arm that
+    was not alive: the fault of a rule.
     """
 
     wrong: Mask
     flag_wrong: Mask
     lost_in_phase: Integers
     pulls: Integers
+    chosen: Integers
     misjudged: Integers
 
 
@@ -206,6 +208,7 @@ def make_kernel(
                             tally.lost_in_phase[phase] += 1
                         tally.flag_wrong[first + lane] = flag != design.feasible
                         tally.wrong[first + lane] = not optimal[answer] or flag != design.feasible
+                        tally.chosen[answer, int(flag)] += 1
                 left = keep
 
             for i in range(arm_count):

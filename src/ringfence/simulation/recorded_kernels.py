@@ -150,6 +150,7 @@ def make_kernel(
                 tally.lost_in_phase[-1] += 1
             tally.flag_wrong[replication] = flag != design.feasible
             tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible
+            tally.chosen[answer, int(flag)] += 1
             for i in range(arm_count):
                 tally.pulls[i] += counts[i]
 

@@ -84,6 +84,7 @@ class _Course:
             self.lose(tally, -1)
         tally.flag_wrong[replication] = flag != self.feasible
         tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible
+        tally.chosen[answer, int(bool(flag))] += 1
         tally.pulls[:] += self.counts
 
 

@@ -19,7 +19,8 @@ class SimulationResult(Rich):
 
     An error is a wrong arm or a wrong flag. `lost_in_phase[k]` counts the replications in which
     phase k dropped the last right arm; the final choice counts with the last phase, so that
-    the entries sum to `wrong_arm`.
+    the entries sum to `wrong_arm`. `chosen` counts the answers: by arm, how often it was named and
+    called feasible, or infeasible.
     """
 
     instance: str
@@ -32,6 +33,7 @@ class SimulationResult(Rich):
     wrong_flag: int
     lost_in_phase: tuple[int, ...]
     mean_pulls: dict[str, float]
+    chosen: dict[str, dict[str, int]]
     seed: int
     scales: str
     batch: int
@@ -56,6 +58,12 @@ class SimulationResult(Rich):
             mean_pulls={
                 arm: float(pulls) / counts.replications
                 for arm, pulls in zip(experiment.instance.arms, counts.pulls, strict=True)
+            },
+            chosen={
+                arm: {"feasible": int(feasible), "infeasible": int(infeasible)}
+                for arm, (infeasible, feasible) in zip(
+                    experiment.instance.arms, counts.chosen, strict=True
+                )
             },
             seed=seed,
             scales=experiment.scales,
@@ -102,6 +110,7 @@ class SimulationResult(Rich):
             "wrong_flag": self.wrong_flag,
             "lost_in_phase": list(self.lost_in_phase),
             "mean_pulls": self.mean_pulls,
+            "chosen": self.chosen,
             "seed": self.seed,
             "scales": self.scales,
             "batch": self.batch,

@@ -22,27 +22,50 @@ from ringfence.simulation.laws import SampledLaw, TableLaw
 
 Columns = Mapping[str, Sequence[Any]]
 _MANY_ROWS = 1000
+_ARROW = (".arrow", ".feather")
 _EMPTY = ("", "None", "nan", "NaN", "<NA>", "NaT")
 
 
-def read_columns(path: Path, wanted: Sequence[str]) -> Columns:
-    """Return the wanted columns of a CSV or Parquet file, chosen by its suffix."""
+def read_columns(path: Path, wanted: Sequence[str], *, key: str = "noise.path") -> Columns:
+    """Return the wanted columns of a CSV, Parquet or Arrow file, chosen by its suffix.
+
+    `key` is what errors call the path.
+    """
     if not path.is_file():
         what = "is not a file" if path.exists() else "does not exist"
-        raise InputError(f"noise.path = {str(path)!r} {what}. Give a CSV or Parquet file.")
-    if path.suffix.lower() == ".csv":
+        raise InputError(f"{key} = {str(path)!r} {what}. Give a CSV or Parquet file.")
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
         with path.open(newline="", encoding="utf-8-sig") as file:
-            return _columns_of_csv(file, wanted)
-    if path.suffix.lower() == ".parquet":
-        try:
-            from pyarrow import ArrowException, parquet
-        except ImportError:
-            raise MissingExtraError(f"Reading {path.name}", "parquet") from None
-        try:
-            return columns_of_frame(parquet.read_table(path), wanted)
-        except (ArrowException, OSError) as error:
-            raise InputError(f"noise.path = {str(path)!r} is not a Parquet file: {error}") from None
-    raise InputError(f"noise.path = {str(path)!r} must end in .csv or .parquet.")
+            return _columns_of_csv(file, wanted, key)
+    if suffix not in (".parquet", *_ARROW):
+        raise InputError(
+            f"{key} = {str(path)!r} must end in .csv or .parquet (or {' or '.join(_ARROW)})."
+        )
+    try:
+        from pyarrow import ArrowException, feather, parquet
+    except ImportError:
+        raise MissingExtraError(f"Reading {path.name}", "parquet") from None
+    try:
+        found = feather.read_table(path) if suffix in _ARROW else parquet.read_table(path)
+    except (ArrowException, OSError) as error:
+        kind = "an Arrow" if suffix in _ARROW else "a Parquet"
+        raise InputError(f"{key} = {str(path)!r} is not {kind} file: {error}") from None
+    return columns_of_frame(found, wanted)
+
+
+def table_columns(table: Any, wanted: Sequence[str]) -> Columns:
+    """Return the wanted columns of a file, a data frame or a mapping of columns."""
+    if isinstance(table, str | Path):
+        return read_columns(Path(table), wanted, key="table")
+    if not isinstance(table, Mapping):
+        return columns_of_frame(table, wanted)
+    _require(wanted, list(table))
+    columns = {name: list(table[name]) for name in wanted}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"The table's columns differ in length: {lengths}. Give a value a row.")
+    return columns
 
 
 def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
@@ -137,7 +160,7 @@ def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
     return signs * values + 0.0, np.outer(signs, signs) * found.covariance
 
 
-def _columns_of_csv(file: Any, wanted: Sequence[str]) -> Columns:
+def _columns_of_csv(file: Any, wanted: Sequence[str], key: str) -> Columns:
     try:
         reader = csv.DictReader(file, strict=True)
         names = list(reader.fieldnames or [])
@@ -152,7 +175,7 @@ def _columns_of_csv(file: Any, wanted: Sequence[str]) -> Columns:
             for name in wanted:
                 columns[name].append(row[name])
     except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"noise.path = {file.name!r} cannot be read as CSV: {error}") from None
+        raise InputError(f"{key} = {file.name!r} cannot be read as CSV: {error}") from None
     return columns
 
 
@@ -166,23 +189,34 @@ def _require(wanted: Sequence[str], present: Sequence[str]) -> None:
             )
 
 
+def is_empty(value: Any) -> bool:
+    """Tell whether a cell holds nothing."""
+    return str(value).strip() in _EMPTY
+
+
 def _label(value: Any, arm: str, row: int) -> str:
-    if str(value).strip() in _EMPTY:
+    if is_empty(value):
         raise InputError(f"Column {arm!r}, row {row} names no arm. Fill it or drop the row.")
     return str(value)
 
 
 def number_column(values: Sequence[Any], metric: str) -> Any:
     """Return a column of finite numbers, or refuse it by its first bad row."""
+    numbers = loose_numbers(values)
+    for row in np.flatnonzero(~np.isfinite(numbers))[:1]:
+        raise InputError(
+            f"Column {metric!r}, row {row + 1} = {values[row]!r} must be a finite number. "
+            "Mend it or drop the row."
+        )
+    return numbers
+
+
+def loose_numbers(values: Sequence[Any]) -> Floats:
+    """Return a column as numbers, NaN for what is none."""
     numbers = np.empty(len(values))
     for row, value in enumerate(values):
         try:
             numbers[row] = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers[row] = np.nan
-        if not np.isfinite(numbers[row]):
-            raise InputError(
-                f"Column {metric!r}, row {row + 1} = {value!r} must be a finite number. "
-                "Mend it or drop the row."
-            )
     return numbers

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ringfence.core.answers import drawn_answers
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import margin
@@ -23,7 +24,6 @@ from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
 from ringfence.study.reading import View
 
-DRAWS = 10_000
 SURE = 0.95
 RUNNING = "in the running"
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
@@ -196,39 +196,19 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
 def shares_of_draws(
     plan: Plan, book: Book, alive: Mask, best: int, *, feasible: bool
 ) -> tuple[float, float]:
-    """Return the shares of draws that give this answer, and that have a feasible arm at all.
-
-    Arms are drawn each by itself, a baseline first: what it draws, all are compared with.
-    """
-    evidence = book.evidence(alive, plan.priority)
+    """Return the shares of draws that give this answer, and that have a feasible arm at all."""
     plain = book.plain_evidence(alive, plan.priority)
-    rng = verdict_stream(plan.definition.seed)
-    seen = np.flatnonzero(evidence.alive)
-    baseline = plan.baseline if plan.problem.is_relative else None
-    limits = evidence.thresholds
-    if baseline is not None:
-        seen = np.array([baseline, *seen[seen != baseline]])
-    draw = np.empty((DRAWS, evidence.estimates.shape[1]))
-    lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
-    best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
-    for arm in seen:
-        values, vectors = np.linalg.eigh(plain.covariances[arm] / plain.counts[arm])
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        draw = plain.estimates[arm] + rng.standard_normal(out=draw) @ root.T
-        if arm == baseline:
-            limits = evidence.thresholds + plan.problem.factors * draw[:, 1:]
-        worst = (evidence.scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
-        passes = worst <= 0.0
-        leads = passes & (draw[:, 0] < lowest)
-        np.copyto(lowest, draw[:, 0], where=leads)
-        np.copyto(best_passing, arm, where=leads)
-        leads = worst < nearest
-        np.copyto(nearest, worst, where=leads)
-        np.copyto(best_failing, arm, where=leads)
-    any_passes = best_passing >= 0
-    winner = np.where(any_passes, best_passing, best_failing)
-    agrees = (winner == best) & (any_passes == feasible)
-    return float(agrees.mean()), float(any_passes.mean())
+    answers = drawn_answers(
+        verdict_stream(plan.definition.seed),
+        plain.estimates,
+        plain.covariances / np.maximum(plain.counts, 1)[:, None, None],
+        book.evidence(alive, plan.priority).scales,
+        plain.thresholds,
+        arms=np.flatnonzero(alive),
+        baseline=book.baseline,
+        factors=plan.problem.factors,
+    )
+    return answers.share([best], feasible=feasible), float(answers.feasible.mean())
 
 
 def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[dict[str, Estimate]]:

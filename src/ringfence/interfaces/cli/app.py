@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ringfence.core.errors import NotBuiltError, RingfenceError
+from ringfence.core.errors import RingfenceError
 from ringfence.interfaces.cli import (
     bench,
     compare,
@@ -18,6 +18,7 @@ from ringfence.interfaces.cli import (
     init,
     paper,
     plan,
+    replay,
     serve,
     simulate,
     study,
@@ -39,6 +40,7 @@ app.command("simulate", cls=WithPolicies)(simulate.simulate)
 app.command("gaps")(gaps.gaps)
 app.command("compare", cls=WithPolicies)(compare.compare)
 app.command("plan", cls=WithPolicies)(plan.plan)
+app.command("replay", cls=WithPolicies)(replay.replay)
 for _command in (
     study.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
     study.export, study.doctor, study.studies,
@@ -47,26 +49,6 @@ for _command in (
 app.command("serve")(serve.serve)
 app.command("figure")(figure.figure)
 app.command("bench")(bench.bench)
-
-
-PLANNED = ("replay",)
-
-
-def _not_built(context: typer.Context) -> None:
-    """Refuse a command of the design that does not exist yet."""
-    built = ", ".join(
-        command.name or "" for command in app.registered_commands if not command.hidden
-    )
-    raise NotBuiltError(f"ringfence {context.info_name} is not built yet. Built so far: {built}.")
-
-
-for _name in PLANNED:
-    app.command(
-        _name,
-        hidden=True,
-        add_help_option=False,
-        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
-    )(_not_built)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - a callback of the option parser

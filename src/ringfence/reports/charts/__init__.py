@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ringfence.reports.charts.paper import paper_figure
     from ringfence.reports.charts.planning import plan_figure
+    from ringfence.reports.charts.replay import replay_figure
     from ringfence.reports.charts.saving import FORMATS, chart_bytes, require_chart_path, save_chart
     from ringfence.reports.charts.scenes import scene_figure
     from ringfence.reports.charts.study import STUDY_CHARTS, require_study_chart, study_chart
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ringfence.reports.charts.tournament import tournament_figure
     from ringfence.reports.figures.paper import paper_rows
     from ringfence.reports.figures.planning import plan_rows
+    from ringfence.reports.figures.replay import replay_rows
     from ringfence.reports.figures.tournament import tournament_rows
 
 _HOMES = {
@@ -42,6 +44,8 @@ _HOMES = {
     "paper_rows": "figures.paper",
     "plan_figure": "charts.planning",
     "plan_rows": "figures.planning",
+    "replay_figure": "charts.replay",
+    "replay_rows": "figures.replay",
     "require_chart_path": "charts.saving",
     "require_study_chart": "charts.study",
     "save_chart": "charts.saving",
@@ -66,6 +70,8 @@ __all__ = [
     "paper_rows",
     "plan_figure",
     "plan_rows",
+    "replay_figure",
+    "replay_rows",
     "require_chart_path",
     "require_study_chart",
     "save_chart",

@@ -5,6 +5,7 @@ there are, on the number of threads, nor on the machine. May touch core, policie
 numba-cuda.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -87,7 +88,7 @@ def count_chunk(
     with _some_gpu():
         try:
             kernel, arguments = _lean(experiment) if is_lean(experiment) else _course(experiment)
-            out = _on_device(np.zeros(HEADER + arm_count + phase_count, np.int64))
+            out = _on_device(np.zeros(HEADER + 3 * arm_count + phase_count, np.int64))
             blocks = shape or _shape()
             kernel[blocks](key, other_key, replications, *arguments, out)
         except compilation_errors() as error:
@@ -98,14 +99,19 @@ def count_chunk(
             ) from None
         found = out.copy_to_host()
     tally = experiment.empty_tally(0)
-    tally.misjudged[0] = found[2]
+    tally.misjudged[0] = found[0]
     experiment.require_sound(tally)
+    pulls, lost, chosen = np.split(found[HEADER:], (arm_count, arm_count + phase_count))
+    chosen = chosen.reshape(arm_count, 2)
+    design = experiment.adaptive_design if experiment.is_adaptive else experiment.design
+    right_flag = int(design.feasible)
     return Counts(
         replications=replications,
-        errors=int(found[0]),
-        wrong_flag=int(found[1]),
-        lost_in_phase=found[HEADER + arm_count :],
-        pulls=found[HEADER : HEADER + arm_count].astype(np.float64),
+        errors=replications - int(chosen[design.optimal, right_flag].sum()),
+        wrong_flag=int(chosen[:, 1 - right_flag].sum()),
+        lost_in_phase=lost,
+        pulls=pulls.astype(np.float64),
+        chosen=chosen,
         only_here_wrong=0,
         only_first_wrong=0,
     )
@@ -230,9 +236,9 @@ def _course_kernel(
         body = recorded_kernels.make_kernel(rules[0], forget, add, look, estimated=estimated)
     tally = layout.parts[Place._fields.index("tally")]
     counted = HEADER + sum(
-        part.shape[0]
+        math.prod(part.shape)
         for name, part in zip(Tally._fields, tally.parts, strict=True)
-        if name in ("lost_in_phase", "pulls")
+        if name in ("lost_in_phase", "pulls", "chosen")
     )
     return gpu_kernels.course_kernel(body, room_maker(layout, shared), counted, adaptive=adaptive)
 

@@ -4,7 +4,8 @@
 after the other, for every policy and law. `lean_kernel` is for what must be fastest: few Gaussian
 arms under known noise and a phase policy of ours; see docs/gpu.md. Whatever the number of threads,
 replication r of a chunk draws the same numbers. What is counted is added up in each block, and
-then once a block in `out`: errors, wrong flags, faults of a rule, pulls by arm, losses by phase.
+then once a block in `out`: faults of a rule, pulls by arm, losses by phase, answers by arm and flag
+(from which errors follow).
 
 May touch core, policies, simulation's kernels and numba-cuda.
 """
@@ -21,7 +22,7 @@ from ringfence.policies.policy import Reject
 from ringfence.simulation.gpu.compilation import device, kernel
 from ringfence.simulation.gpu.draws import ORDER, PULLS, Philox, normal_pair, start
 
-HEADER = 3  # entries of `out` before the pulls by arm
+HEADER = 1  # entries of `out` before the pulls by arm
 LEAN_REGISTERS = 128
 
 _u32 = np.uint32
@@ -37,17 +38,17 @@ class Place(NamedTuple):
     order_words: Any
 
 
-def add_up(block: Any, out: Any, counts: Any, tally_pulls: Any, tally_lost: Any) -> None:
+def add_up(block: Any, out: Any, misjudged: int, pulls: Any, lost: Any, chosen: Any) -> None:
     """Add a thread's counts to its block's, and the block's to `out`."""
-    errors, flags, misjudged = counts
-    cuda.atomic.add(block, 0, errors)
-    cuda.atomic.add(block, 1, flags)
-    cuda.atomic.add(block, 2, misjudged)
-    arm_count = tally_pulls.shape[0]
+    cuda.atomic.add(block, 0, misjudged)
+    arm_count = pulls.shape[0]
+    answers = HEADER + arm_count + lost.shape[0]
     for i in range(arm_count):
-        cuda.atomic.add(block, HEADER + i, tally_pulls[i])
-    for k in range(tally_lost.shape[0]):
-        cuda.atomic.add(block, HEADER + arm_count + k, tally_lost[k])
+        cuda.atomic.add(block, HEADER + i, pulls[i])
+        cuda.atomic.add(block, answers + 2 * i, int64(chosen[i, 0]))
+        cuda.atomic.add(block, answers + 2 * i + 1, int64(chosen[i, 1]))
+    for k in range(lost.shape[0]):
+        cuda.atomic.add(block, HEADER + arm_count + k, lost[k])
     cuda.syncthreads()
     for place in range(cuda.threadIdx.x, block.shape[0], cuda.blockDim.x):
         cuda.atomic.add(out, place, block[place])
@@ -77,7 +78,6 @@ def course_kernel(body: Callable[..., None], make_place: Any, width: int, *, ada
         place = make_place(given)
         tally = place.tally
         rng, order_rng = Philox(place.words), Philox(place.order_words)
-        errors, flags = 0, 0
         for replication in range(cuda.grid(1), size, cuda.gridsize(1)):
             begin(place.words, key, other_key, replication, PULLS)
             begin(place.order_words, key, other_key, replication, ORDER)
@@ -85,9 +85,7 @@ def course_kernel(body: Callable[..., None], make_place: Any, width: int, *, ada
                 run(rng, order_rng, arrays, design, place.room, place.work, tally)
             else:
                 run(rng, order_rng, arrays, design, place.room, tally)
-            errors += tally.wrong[0]
-            flags += tally.flag_wrong[0]
-        add(block, out, (errors, flags, tally.misjudged[0]), tally.pulls, tally.lost_in_phase)
+        add(block, out, tally.misjudged[0], tally.pulls, tally.lost_in_phase, tally.chosen)
 
     return kernel(course)
 
@@ -134,7 +132,7 @@ def lean_kernel(reject: Reject | None, shape: Shape) -> Any:
     begin = _phase(reject, shape, 0, shape.arm_count)
     zero, add = device(clear), device(add_up)
     arm_count, width, phase_count = shape.arm_count, shape.width, len(shape.keeps)
-    counted = HEADER + arm_count + phase_count
+    counted = HEADER + 3 * arm_count + phase_count
 
     def lean(key: Any, other_key: Any, size: int, design: LeanDesign, out: Any) -> None:
         block = cuda.shared.array(counted, int64)
@@ -143,23 +141,27 @@ def lean_kernel(reject: Reject | None, shape: Shape) -> Any:
         arms = cuda.local.array(arm_count, int32)
         pulls = cuda.local.array(arm_count, int64)
         lost = cuda.local.array(phase_count, int64)
+        chosen = cuda.local.array((arm_count, 2), int32)  # one thread's replications are few
         for i in range(arm_count):
             pulls[i] = 0
+            chosen[i, 0] = 0
+            chosen[i, 1] = 0
         for k in range(phase_count):
             lost[k] = 0
-        errors, flags = 0, 0
         for replication in range(cuda.grid(1), size, cuda.gridsize(1)):
             for i in range(arm_count):
                 arms[i] = i
                 for c in range(width):
                     estimates[i, c] = 0.0
             stream = key, other_key, _u32(replication)
-            right, flag = begin(
+            answer, flag = begin(
                 stream, 0, arms, estimates, design, design.optimal_count, pulls, lost
             )
-            flags += flag != design.feasible
-            errors += not right or flag != design.feasible
-        add(block, out, (errors, flags, 0), pulls, lost)
+            for i in range(arm_count):
+                if answer == i:
+                    chosen[i, 0] += not flag
+                    chosen[i, 1] += flag
+        add(block, out, 0, pulls, lost, chosen)
 
     return kernel(lean, registers=LEAN_REGISTERS)
 
@@ -180,7 +182,7 @@ def _phase(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
         optimal_left: int,
         pulls: Any,
         lost: Any,
-    ) -> tuple[bool, bool]:
+    ) -> tuple[int, bool]:
         key, other_key, replication = stream
         weights = design.weights
         kept, fresh, spread = weights[number, 0], weights[number, 1], weights[number, 2]
@@ -225,7 +227,7 @@ def _drop(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
         optimal_left: int,
         pulls: Any,
         lost: Any,
-    ) -> tuple[bool, bool]:
+    ) -> tuple[int, bool]:
         counts = cuda.local.array(slots, int64)
         alive = cuda.local.array(slots, boolean)
         priority = cuda.local.array(slots, int64)
@@ -261,7 +263,7 @@ def _drop(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
 
 
 def _answer(number: int, slots: int, arm_count: int) -> Any:
-    """Return the function that answers with the best-looking survivor: is it right, its flag."""
+    """Return the function that answers with the best-looking survivor, and with its flag."""
     best, measure = device(apparent_best), device(margin)
 
     def answer(
@@ -273,7 +275,7 @@ def _answer(number: int, slots: int, arm_count: int) -> Any:
         optimal_left: int,
         pulls: Any,
         lost: Any,
-    ) -> tuple[bool, bool]:
+    ) -> tuple[int, bool]:
         alive = cuda.local.array(slots, boolean)
         priority = cuda.local.array(slots, int64)
         for slot in range(slots):
@@ -284,9 +286,9 @@ def _answer(number: int, slots: int, arm_count: int) -> Any:
                     pulls[i] += design.totals[number]
         found = best(estimates, alive, design.scales, design.thresholds, priority)
         flag = measure(estimates, found, design.scales, design.thresholds) <= 0.0
-        right = (design.optimal >> arms[found]) & 1 != 0
-        if optimal_left > 0 and not right:
+        arm = arms[found]
+        if optimal_left > 0 and (design.optimal >> arm) & 1 == 0:
             lost[number] += 1
-        return right, flag
+        return arm, flag
 
     return device(answer)

@@ -76,6 +76,7 @@ class RareResult(Rich):
             "wrong_arm": None,
             "wrong_flag": None,
             "lost_in_phase": None,
+            "chosen": None,
             "wrong_flag_rate": self.wrong_flag_rate,
             "mean_pulls": self.mean_pulls,
             "modes": [vars(mode) for mode in self.modes],

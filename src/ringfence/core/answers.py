@@ -1,0 +1,68 @@
+"""Which answers the truth may have, given estimates and their noise: draws, and their answers.
+
+The verdict of a study and the truth of a logged table are judged by the same draws. Touches its
+arguments only.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.streams import Generator
+
+DRAWS = 10_000
+
+
+class Answers(NamedTuple):
+    """The right arm of every draw, and whether any arm is feasible in it."""
+
+    arms: Integers
+    feasible: Mask
+
+    def share(self, right: Iterable[int], *, feasible: bool) -> float:
+        """Return the share of draws in which one of these arms is right, with this flag."""
+        return float((np.isin(self.arms, list(right)) & (self.feasible == feasible)).mean())
+
+
+def drawn_answers(
+    rng: Generator,
+    estimates: Floats,
+    covariances: Floats,
+    scales: Floats,
+    thresholds: Floats,
+    *,
+    arms: Iterable[int],
+    baseline: int | None = None,
+    factors: Floats | None = None,
+) -> Answers:
+    """Return the answers of draws from Normal(estimates, covariances), of some of the arms.
+
+    covariances[arm] are those of the estimates, not of one pull. Arms are taken one after the
+    other, so that a thousand of them need no more room than one. A baseline is drawn first: all
+    arms are compared with `factors` times that draw of it.
+    """
+    limits = thresholds
+    order = (
+        list(arms) if baseline is None else [baseline, *(arm for arm in arms if arm != baseline)]
+    )
+    draw = np.empty((DRAWS, estimates.shape[1]))
+    lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
+    best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
+    for arm in order:
+        values, vectors = np.linalg.eigh(covariances[arm])
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        draw = estimates[arm] + rng.standard_normal(out=draw) @ root.T
+        if arm == baseline and factors is not None:
+            limits = thresholds + factors * draw[:, 1:]
+        worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
+        passes = worst <= 0.0
+        leads = passes & (draw[:, 0] < lowest)
+        np.copyto(lowest, draw[:, 0], where=leads)
+        np.copyto(best_passing, arm, where=leads)
+        leads = worst < nearest
+        np.copyto(nearest, worst, where=leads)
+        np.copyto(best_failing, arm, where=leads)
+    any_passes = best_passing >= 0
+    return Answers(np.where(any_passes, best_passing, best_failing), any_passes)

@@ -1,0 +1,200 @@
+"""`ringfence replay`: every policy on logged data, against the truth of the table.
+
+May touch wiring.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.cli import completing, output
+from ringfence.interfaces.cli.options import Json, Replications, Scales, Seed, Threads
+
+if TYPE_CHECKING:
+    from ringfence.reports.replay import Replay, ReplayRow
+
+_MOST_ANSWERS = 2
+_LEAST_SHARE = 0.005
+_MOST_ARMS = 40
+
+
+def replay(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="A CSV, Parquet or Arrow file: a row a pull.")
+    ],
+    *,
+    arm: Annotated[str, typer.Option("--arm", help="The column that names the arm.")],
+    objective: Annotated[str, typer.Option("--objective", help="Such as 'maximize mean(score)'.")],
+    constraint: Annotated[
+        list[str],
+        typer.Option("--constraint", help="Such as 'p95(latency_ms) <= 200'; may be repeated."),
+    ],
+    budgets: Annotated[
+        str | None,
+        typer.Option("--budgets", help="Budgets with commas between; else a grid is tried."),
+    ] = None,
+    policies: Annotated[
+        str | None,
+        typer.Option(
+            "--policies",
+            help="Names with commas between: {policies}. By default all but thompson.",
+            autocompletion=completing.several_policies,
+        ),
+    ] = None,
+    replications: Replications = 1000,
+    seed: Seed = 0,
+    scales: Scales = "estimated",
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            "--batch",
+            help="How many pulls an adaptive policy decides at once; else 1% of those so far.",
+        ),
+    ] = None,
+    threads: Threads = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option("--figure", help="Draw right answers against budget: .png, .svg, .pdf."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Show what a table that cannot answer shows, marked.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Replay policies on logged data: what each would have chosen, and how often rightly."""
+    from ringfence.interfaces import wiring
+    from ringfence.policies.registry import QUICK_POLICIES
+
+    if figure is not None:
+        from ringfence.reports.charts import require_chart_path
+
+        require_chart_path(figure)
+    names = [policy.name for policy in QUICK_POLICIES]
+    if policies is not None:
+        names = [part.strip() for part in policies.split(",") if part.strip()]
+    amounts = None if budgets is None else [_whole(text) for text in budgets.split(",") if text]
+    points = len(amounts) if amounts else 10
+    with output.progress_bar("replications", points * max(1, replications)) as advance:
+        found = wiring.replay(
+            table,
+            arm=arm,
+            objective=objective,
+            constraints=constraint,
+            budgets=amounts,
+            policies=names,
+            replications=replications,
+            seed=seed,
+            scales=scales,
+            batch=batch,
+            threads=threads,
+            force=force,
+            progress=advance,
+        )
+    if figure is not None:
+        from ringfence.reports.charts import replay_figure, save_chart
+
+        save_chart(replay_figure(found.to_dict()), figure)
+    if json:
+        output.print_json(found.to_dict())
+        return
+    _show_truth(found)
+    _show_rows(found)
+    if figure is not None:
+        output.say(f"figure: {figure}")
+
+
+def _show_truth(found: "Replay") -> None:
+    from ringfence.reports.replay import INDEPENDENCE
+
+    log = found.log
+    if found.doubts:
+        output.say("FORCED: this table cannot answer the question. What follows is for looking at.")
+        for doubt in found.doubts:
+            output.say(f"  WARNING: {doubt}")
+    readings = "; ".join(f"{name} = {one.value:.4g}" for name, one in log.answer.readings.items())
+    what = "is the best feasible arm" if log.feasible else "comes nearest; no arm is feasible"
+    output.say(f"truth of the table: {log.answer.name} {what} ({readings})")
+    output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")
+    for note in found.notes:
+        output.say(f"  {note}")
+    output.say(f"  {INDEPENDENCE}")
+    arms = sorted(log.arms, key=lambda arm: (arm.kind != "optimal", -arm.chance))
+    rows = [
+        [
+            arm.name,
+            str(arm.rows),
+            *(f"{one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for one in arm.readings.values()),
+            output.number(arm.margin, 3),
+            arm.kind,
+        ]
+        for arm in arms[:_MOST_ARMS]
+    ]
+    columns = ["arm", "rows", *log.answer.readings, "margin", "kind"]
+    output.show_table("Truth of the table, with 95% intervals", columns, rows)
+    if len(arms) > _MOST_ARMS:
+        output.say(f"{len(arms) - _MOST_ARMS} more arms are in --json")
+
+
+def _show_rows(found: "Replay") -> None:
+    from ringfence.reports.replay import GOAL
+
+    rows = [
+        [
+            f"{row.result.budget:,}",
+            row.result.policy,
+            f"{row.right_rate:.1%}",
+            "{:.1%} to {:.1%}".format(*row.interval),
+            f"{row.result.wrong_arm / row.result.replications:.1%}",
+            f"{row.result.wrong_flag / row.result.replications:.1%}",
+            _answers(row),
+            "" if row.result.policy == "uniform" else str(row.uniform),
+            _ratio(row),
+        ]
+        for row in found.rows
+    ]
+    columns = [
+        "T", "policy", "right", "95% interval", "wrong arm", "wrong flag", "chose most often",
+        "uniform needs", "times as many",
+    ]  # fmt: skip
+    title = f"Against the truth of the table, {found.replications:,} replications"
+    output.show_table(title, columns, rows)
+    needs = [[name, str(one), one.interval_in_words] for name, one in found.needs.items()]
+    output.show_table(
+        f"Pulls until right {GOAL:.0%} of the time", ["policy", "pulls", "95% interval"], needs
+    )
+    if found.batch is None:
+        output.say("adaptive policies decide up to 1% of their pulls so far at once")
+    output.say(found.headline)
+
+
+def _answers(row: "ReplayRow") -> str:
+    said = [
+        f"{name} {share:.0%}{'' if feasible else ' (as infeasible)'}"
+        for name, feasible, share in row.answers[:_MOST_ANSWERS]
+        if share >= _LEAST_SHARE
+    ]
+    return ", ".join(said)
+
+
+def _ratio(row: "ReplayRow") -> str:
+    if row.result.policy == "uniform":
+        return ""
+    low, at, high = map(row.ratio, (row.uniform.low, row.uniform.budget, row.uniform.high))
+    if low is None:
+        return f"> {row.uniform.most / row.result.budget:.2g}"
+    if at is None:
+        return f">= {low:.2g}"
+    if row.uniform.budget is not None and row.uniform.budget <= row.uniform.least:
+        return f"<= {at:.2g}"
+    return f"{at:.2g} ({low:.2g} to {'more' if high is None else format(high, '.2g')})"
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(
+            f"budgets holds {text!r}, which must be a whole number. Write --budgets 100,200,400."
+        ) from None

@@ -1,0 +1,274 @@
+"""Why a table of logged rows cannot answer a question: reasons, each with a remedy.
+
+A replay of such a table would measure how well policies find out an accident. May touch core and
+simulation's logs.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.expressions import Attribute
+from ringfence.simulation.logs import Log
+
+LEAST_ROWS = 30
+LEAST_CONFIDENCE = 0.8
+_TAIL_ROWS = 5  # beyond a quantile, or the limit of a share
+_UNSEEN = 3.0  # a value that n rows do not show may still come in 3/n of them (95%)
+_REACH = 1.959963984540054  # of a 95% interval, in standard errors
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One reason why a table cannot answer, and what would mend it.
+
+    `kind` is one of "missing", "few-rows", "no-variation", "too-close".
+    """
+
+    kind: str
+    what: str
+    remedy: str
+    arms: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}"
+
+
+def doubts_of(log: Log) -> tuple[Doubt, ...]:
+    """Return every reason for which the table cannot answer."""
+    return (*_missing(log), *_few_rows(log), *_no_variation(log), *_too_close(log))
+
+
+def notes_of(log: Log) -> tuple[str, ...]:
+    """Return what a reader should know though it speaks against nothing."""
+    notes = []
+    for c, attribute in enumerate(log.instance.judged.attributes):
+        constant = _constant(log, c)
+        if len(constant) == len(log.arms) and len(set(_values(log, c))) > 1:
+            notes.append(f"{attribute} never varies within an arm: it is taken to be exact")
+        elif 0 < len(constant) < len(log.arms):
+            harmless = [i for i in constant if not _matters(log, i, c)]
+            if harmless:
+                notes.append(
+                    f"{attribute} never varies in {_named(log, harmless)}, which cannot change "
+                    "the answer"
+                )
+    return tuple(notes)
+
+
+def _missing(log: Log) -> Iterator[Doubt]:
+    total = log.rows + log.dropped
+    for column in log.unusable:
+        verb = "rows hold" if column.cells > 1 else "row holds"
+        yield Doubt(
+            "missing",
+            f"column {column.column!r}: {column.cells} of {total} {verb} nothing usable "
+            f"(row {column.first_row}: {column.first_value})",
+            "Fill or drop them yourself: why they are missing may matter.",
+        )
+
+
+def _few_rows(log: Log) -> Iterator[Doubt]:
+    needed, why = LEAST_ROWS, "to know an arm's noise"
+    problem = log.instance.problem
+    tails = [(attribute, attribute.first_pulls) for attribute in problem.attributes]
+    tails += [
+        (constraint.attribute, _beyond(constraint.threshold))
+        for constraint in problem.constraints
+        if constraint.attribute.statistic == "share"
+    ]
+    for attribute, rows in tails:
+        if rows > needed:
+            needed, why = rows, f"for {_TAIL_ROWS} beyond the level of {attribute}"
+    few = [i for i, arm in enumerate(log.arms) if arm.rows < needed]
+    if few:
+        counts = _listed([f"{log.arms[i].name!r} has {log.arms[i].rows}" for i in few])
+        yield Doubt(
+            "few-rows",
+            f"{len(few)} of {len(log.arms)} arms have fewer than {needed} rows, which it takes "
+            f"{why}: {counts}",
+            "Log more rows of them, or leave these arms out.",
+            _names(log, few),
+        )
+
+
+def _beyond(share: float) -> int:
+    """Return the rows of which a few lie beyond the limit of a share, on its rarer side."""
+    rare = min(share, 1.0 - share)
+    return math.ceil(_TAIL_ROWS / rare) if 0.0 < rare < 1.0 else 0
+
+
+def _no_variation(log: Log) -> Iterator[Doubt]:
+    """Yield attributes that say nothing of their noise, where that may change the answer."""
+    silent = 0
+    for c, attribute in enumerate(log.instance.judged.attributes):
+        constant = _constant(log, c)
+        if len(constant) == len(log.arms):
+            silent += 1
+            if len(set(_values(log, c))) == 1:
+                yield Doubt(
+                    "no-variation",
+                    f"{attribute} is the same in every row of the table, which says nothing of it",
+                    "Name another metric, or leave it out of the question.",
+                )
+            continue
+        risky = [i for i in constant if _matters(log, i, c)]
+        if risky:
+            yield Doubt(
+                "no-variation",
+                f"{attribute} never varies in {len(risky)} of {len(log.arms)} arms "
+                f"({_named(log, risky)}), and what their rows do not show may still be frequent "
+                f"enough ({_UNSEEN:g} in {min(log.arms[i].rows for i in risky)}) to change the "
+                "answer",
+                "Log more rows of these arms.",
+                _names(log, risky),
+            )
+    if silent == len(log.instance.judged.attributes):
+        yield Doubt(
+            "no-variation",
+            "nothing varies within any arm: one row of each would do, and policies do not differ",
+            "Give rows of single evaluations, not of averages.",
+        )
+
+
+def _too_close(log: Log) -> Iterator[Doubt]:
+    if log.confidence >= LEAST_CONFIDENCE:
+        return
+    right, flag = log.answer, "feasible" if log.feasible else "least infeasible"
+    theory = log.instance.hardness
+    rivals = [i for i in range(len(log.arms)) if i not in theory.optimal_arms]
+    rivals.sort(key=lambda i: -log.arms[i].chance)
+    rivals = [i for i in rivals if log.arms[i].chance > 0.0]
+    shares = [f"{log.arms[i].name!r} in {log.arms[i].chance:.0%}" for i in rivals]
+    if theory.feasible != (log.answers.feasible.mean() == 1.0):
+        none = 1.0 - float(log.answers.feasible.mean())
+        shares.append(f"no arm is feasible in {none:.0%}")
+    yield Doubt(
+        "too-close",
+        f"the table itself cannot say who is right: {right.name!r} ({flag}) is so in "
+        f"{log.confidence:.0%} of the truths that its noise allows, and {LEAST_CONFIDENCE:.0%} "
+        f"are asked for; {_listed(shares)}{_closest(log, rivals)}",
+        "Log more rows of these arms, move the threshold, or leave out what need not be told "
+        "apart.",
+        (right.name, *_names(log, rivals[:_MOST_NAMED])),
+    )
+
+
+def _closest(log: Log, rivals: Sequence[int]) -> str:
+    """Return in words what lies nearest: an arm to a limit, or a rival to the answer."""
+    problem, means, errors = log.instance.judged, log.instance.means, log.errors
+    best = log.instance.hardness.optimal
+    near: list[tuple[float, str]] = []
+    for i in (best, *rivals[:_MOST_NAMED]):
+        for c, constraint in enumerate(log.instance.problem.constraints):
+            gap = abs(float(means[i, c + 1] - problem.thresholds[c]))
+            near.append(
+                (
+                    _in_errors(gap, errors[i, c + 1, c + 1]),
+                    f"{log.arms[i].name!r} from {constraint}",
+                )
+            )
+        if i != best and log.feasible:
+            gap = abs(float(means[i, 0] - means[best, 0]))
+            both = errors[i, 0, 0] + errors[best, 0, 0]
+            what = f"{log.arms[i].name!r} from {log.arms[best].name!r} in {problem.attributes[0]}"
+            near.append((_in_errors(gap, both), what))
+    distance, what = min(near)
+    return f"; {what} is {distance:.1f} standard errors" if math.isfinite(distance) else ""
+
+
+def _in_errors(gap: float, variance: float) -> float:
+    if variance > 0.0:
+        return gap / math.sqrt(variance)
+    return 0.0 if gap == 0.0 else math.inf
+
+
+def _matters(log: Log, arm: int, c: int) -> bool:
+    """Tell whether what an arm's rows do not show of an attribute may change the answer.
+
+    The rows that were not seen are as many as may be, and as far out as the table's own. Who it
+    is compared with has the noise that its own rows show.
+    """
+    theory, means = log.instance.hardness, log.instance.means
+    low, high = _reach(log, arm, c)
+    own, reach = theory.arms[arm], _REACH * np.sqrt(log.errors[:, 0, 0])
+    if c > 0:
+        limit = log.instance.judged.thresholds[c - 1]
+        in_question = not theory.feasible or own.kind in ("optimal", "deceiver")
+        return in_question and bool((low <= limit) != (high <= limit))
+    if not theory.feasible or own.margin > 0.0:
+        return False
+    if own.kind != "optimal":
+        return bool(low < means[theory.optimal, 0] + reach[theory.optimal])
+    others = [
+        means[i, 0] - reach[i]
+        for i, other in enumerate(theory.arms)
+        if other.margin <= 0.0 and other.kind != "optimal"
+    ]
+    return bool(others) and bool(high > min(others))
+
+
+def _reach(log: Log, arm: int, c: int) -> tuple[float, float]:
+    """Return the oriented values that an attribute without variation may have after all."""
+    attribute = log.instance.judged.attributes[c]
+    at = float(log.instance.means[arm, c])
+    if attribute.own is not None:
+        return -math.inf, math.inf
+    unseen = min(1.0, _UNSEEN / log.arms[arm].rows)
+    values = np.concatenate([sample[attribute.metric] for sample in log.samples])
+    ends = (0.0, 1.0) if attribute.statistic == "share" else (values.min(), values.max())
+    if attribute.statistic in ("variance", "std"):
+        spread = unseen * (ends[1] - ends[0]) ** 2
+        moved = [at, at + (spread if attribute.statistic == "variance" else spread**0.5)]
+    else:
+        sign = float(log.instance.judged.signs[c])
+        weight = _weight(attribute, unseen)
+        moved = [at + weight * (sign * end - at) for end in ends]
+    return min(at, *moved), max(at, *moved)
+
+
+def _weight(attribute: Attribute, unseen: float) -> float:
+    """Return how far a share of unseen rows can move an attribute towards where they lie."""
+    level = attribute.level if attribute.level is not None else 0.0
+    tail = min(level, 1.0 - level)
+    if attribute.statistic == "quantile":
+        return float(unseen >= tail)
+    if attribute.statistic in ("cvar", "lower_cvar"):
+        return min(1.0, unseen / tail)
+    return unseen
+
+
+def _constant(log: Log, c: int) -> list[int]:
+    """Return the arms in which an attribute never varies."""
+    scatter: Floats = log.scatters[:, c, c]
+    metrics = log.instance.judged.attributes[c].metrics
+    return [
+        i
+        for i in range(len(log.arms))
+        if scatter[i] == 0.0
+        and (
+            log.instance.judged.attributes[c].is_mean
+            or all(np.ptp(log.samples[i][metric]) == 0.0 for metric in metrics)
+        )
+    ]
+
+
+def _values(log: Log, c: int) -> list[float]:
+    return [float(value) for value in log.instance.means[:, c]]
+
+
+def _names(log: Log, arms: Iterable[int]) -> tuple[str, ...]:
+    return tuple(log.arms[i].name for i in arms)
+
+
+def _named(log: Log, arms: Sequence[int]) -> str:
+    return _listed([repr(log.arms[i].name) for i in arms])
+
+
+def _listed(parts: Sequence[str]) -> str:
+    more = len(parts) - _MOST_NAMED
+    return ", ".join(parts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

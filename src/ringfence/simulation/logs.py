@@ -1,0 +1,239 @@
+"""A table of logged rows with a question put to it: its own truth, and how sure it is of that.
+
+The truth of the table is what all of its rows say. Whether it is that of the world is another
+matter: rows are few, and the confidence says so by the draws of a study's verdict. May touch core,
+simulation and the file that was named.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.answers import Answers, drawn_answers
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.errors import InputError
+from ringfence.core.expressions import Attribute, Functions
+from ringfence.core.hardness import Kind
+from ringfence.core.measurement import measure_sample
+from ringfence.core.noise import fill_covariances, fill_pooled
+from ringfence.core.problem import Problem
+from ringfence.core.streams import verdict_stream
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.tables import (
+    Columns,
+    is_empty,
+    loose_numbers,
+    table_columns,
+    table_instance,
+)
+
+_REACH = 1.959963984540054  # of a 95% interval, in standard errors
+_FRAME = "table"
+
+
+class Reading(NamedTuple):
+    """An attribute in the user's units, with the 95% interval that the table's own noise leaves."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Unusable(NamedTuple):
+    """Cells of a column that hold nothing that can be used: how many, and the first of them."""
+
+    column: str
+    cells: int
+    first_row: int
+    first_value: str
+
+
+@dataclass(frozen=True)
+class ArmTruth:
+    """What the table says of one arm.
+
+    `readings` are by expression, objective first; `chance` is the share of draws in which the arm
+    is the right answer.
+    """
+
+    name: str
+    rows: int
+    readings: Mapping[str, Reading]
+    kind: Kind
+    margin: float
+    chance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A table and its truth; `samples[arm]` holds an arm's metrics, row by row.
+
+    `scatters` and `errors` [arm, attribute, attribute] are the influences' scatter and the
+    estimates' covariance, of the oriented attributes as the rules see them. `dropped` rows had
+    unusable cells.
+    """
+
+    instance: Instance
+    samples: tuple[Mapping[str, Floats], ...]
+    scatters: Floats
+    errors: Floats
+    arms: tuple[ArmTruth, ...]
+    answers: Answers
+    unusable: tuple[Unusable, ...]
+    dropped: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows are used."""
+        return sum(arm.rows for arm in self.arms)
+
+    @property
+    def confidence(self) -> float:
+        """The share of draws of the truth whose answer is that of the table."""
+        theory = self.instance.hardness
+        return self.answers.share(theory.optimal_arms, feasible=theory.feasible)
+
+    @property
+    def answer(self) -> ArmTruth:
+        """The arm that is right by the table."""
+        return self.arms[self.instance.hardness.optimal]
+
+    @property
+    def feasible(self) -> bool:
+        """Whether any arm is feasible by the table."""
+        return self.instance.hardness.feasible
+
+
+def read_log(
+    table: Any,
+    *,
+    arm: str,
+    objective: str,
+    constraints: str | Sequence[str],
+    functions: Functions | None = None,
+    seed: int = 0,
+) -> Log:
+    """Return a table with its truth: a path, a data frame, or a mapping of columns."""
+    problem = Problem.parse(objective, constraints, functions=functions)
+    columns, unusable, dropped = _usable(
+        table_columns(table, [arm, *problem.metrics]), arm, problem.metrics
+    )
+    name = Path(table).name if isinstance(table, str | Path) else _FRAME
+    instance = table_instance(name, problem, columns, arm)
+    samples = _samples(instance, columns, arm)
+    counts = np.array([len(next(iter(sample.values()))) for sample in samples])
+    scatters = _scatters(instance, samples)
+    errors = _errors(scatters, counts)
+    theory = instance.hardness
+    answers = drawn_answers(
+        verdict_stream(seed),
+        instance.means,
+        errors,
+        instance.scales,
+        instance.judged.thresholds,
+        arms=range(len(instance.arms)),
+    )
+    arms = tuple(
+        ArmTruth(
+            name=label,
+            rows=int(counts[i]),
+            readings=_readings(instance, samples[i], i, errors[i]),
+            kind=theory.arms[i].kind,
+            margin=theory.arms[i].margin,
+            chance=float((answers.arms == i).mean()),
+        )
+        for i, label in enumerate(instance.arms)
+    )
+    return Log(instance, samples, scatters, errors, arms, answers, unusable, dropped)
+
+
+def _usable(
+    columns: Columns, arm: str, metrics: Sequence[str]
+) -> tuple[Columns, tuple[Unusable, ...], int]:
+    """Return the columns without unusable rows, what was unusable, and how many rows that were."""
+    bad = {arm: np.array([is_empty(value) for value in columns[arm]], np.bool_)}
+    numbers = {metric: loose_numbers(columns[metric]) for metric in metrics}
+    for metric, values in numbers.items():
+        bad[metric] = ~np.isfinite(values) | bad.get(metric, False)
+    unusable = []
+    for name, cells in bad.items():
+        if cells.any():
+            row = int(np.argmax(cells))
+            unusable.append(Unusable(name, int(cells.sum()), row + 1, repr(columns[name][row])))
+    kept = np.flatnonzero(~np.logical_or.reduce(list(bad.values())))
+    dropped = len(columns[arm]) - len(kept)
+    if len(kept) == 0:
+        what = f"all {dropped} rows of the table have cells" if dropped else "the table has no rows"
+        raise InputError(
+            f"{what}{' that hold nothing usable' if dropped else ''}: there is nothing to replay. "
+            "Mend or fill it."
+        )
+    cleaned: dict[str, Any] = {metric: numbers[metric][kept] for metric in metrics}
+    cleaned[arm] = [columns[arm][row] for row in kept.tolist()]
+    return cleaned, tuple(unusable), dropped
+
+
+def _samples(instance: Instance, columns: Columns, arm: str) -> tuple[Mapping[str, Floats], ...]:
+    labels = [str(value) for value in columns[arm]]
+    place = {label: i for i, label in enumerate(instance.arms)}
+    owner = np.array([place[label] for label in labels])
+    metrics = instance.problem.metrics
+    values = {metric: np.asarray(columns[metric], dtype=np.float64) for metric in metrics}
+    return tuple(
+        {metric: values[metric][owner == i] for metric in metrics}
+        for i in range(len(instance.arms))
+    )
+
+
+def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> Floats:
+    """Return the scatter of every arm's influences; zero where an attribute is not defined yet."""
+    judged = instance.judged
+    signs = judged.signs
+    scatters = np.zeros(instance.law.true_covariances.shape)
+    for i, sample in enumerate(samples):
+        count = len(next(iter(sample.values())))
+        if count < max(2, judged.least_pulls):
+            continue
+        found = measure_sample(
+            judged.attributes, sample, arm=instance.arms[i], signs=signs.tolist()
+        )
+        scatters[i] = np.outer(signs, signs) * found.covariance * (count - 1)
+    return scatters
+
+
+def _errors(scatters: Floats, counts: Integers) -> Floats:
+    """Return the covariance of every arm's estimates, its noise shrunk as a study's is."""
+    pooled, covariances = np.zeros(scatters.shape[1:]), np.zeros(scatters.shape)
+    fill_pooled(pooled, scatters, counts)
+    fill_covariances(covariances, scatters, counts, pooled)
+    return np.asarray(covariances / counts[:, None, None])
+
+
+def _readings(
+    instance: Instance, sample: Mapping[str, Floats], arm: int, errors: Floats
+) -> dict[str, Reading]:
+    """Return an arm's attributes as written; a limit on a quantile is shown as a quantile."""
+    problem, judged = instance.problem, instance.judged.attributes
+    found = {}
+    for c, attribute in enumerate(problem.attributes):
+        sign = float(problem.signs[c])
+        if attribute == judged[c]:
+            value = sign * float(instance.means[arm, c]) + 0.0
+            reach = _REACH * float(errors[c, c]) ** 0.5
+        else:
+            value, reach = _quantile(attribute, sample, sign)
+        found[str(attribute)] = Reading(value, value - reach, value + reach)
+    return found
+
+
+def _quantile(
+    attribute: Attribute, sample: Mapping[str, Floats], sign: float
+) -> tuple[float, float]:
+    values = sample[attribute.metric]
+    if len(values) < attribute.least_pulls:
+        return float(values[0]), 0.0
+    one = measure_sample(attribute, sample, signs=[sign])
+    return float(one.estimates[0]), _REACH * (float(one.variances[0]) / len(values)) ** 0.5
