@@ -635,6 +635,19 @@ FAULTS = [
         COMPILED,
     ),
     fault(
+        "an answer is counted under the other flag", KERNEL,
+        "tally.chosen[answer, int(flag)] += 1", "tally.chosen[answer, int(not flag)] += 1",
+        COMPILED, NO_NOISE,
+    ),
+    fault(
+        "answers of lanes beyond the last replication are counted", KERNEL,
+        "                    if phase == phases.shape[0] - 1 and first + lane < replications:\n",
+        "                    if phase == phases.shape[0] - 1 and first + lane >= replications:\n"
+        "                        tally.chosen[0, 0] += 1\n"
+        "                    if phase == phases.shape[0] - 1 and first + lane < replications:\n",
+        COMPILED,
+    ),
+    fault(
         "sums leak into the next batch of lanes", KERNEL,
         "            sums[:] = 0.0\n",
         "            if first == 0:\n                sums[:] = 0.0\n",
