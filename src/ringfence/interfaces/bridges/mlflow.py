@@ -1,7 +1,4 @@
-"""Logs a study to MLflow: what was fixed, the verdict, a nested run for each arm, the record.
-
-MLflow is imported when it is called for. May touch every room.
-"""
+"""Logs a study to MLflow, which is imported when it is called for. May touch every room."""
 
 from typing import Any
 
@@ -18,7 +15,7 @@ def log_to_mlflow(study: Study, *, client: Any = None) -> str:
 
     Inside of an active run it is nested as well. `client` stands in for the module `mlflow`.
     """
-    mlflow = client if client is not None else _mlflow()
+    mlflow = client or _mlflow()
     verdict, definition = study.recommend(), study.definition
     nested = mlflow.active_run() is not None
     with mlflow.start_run(run_name=study.name, nested=nested) as run:
