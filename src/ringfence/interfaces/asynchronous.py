@@ -5,14 +5,17 @@ May touch what it is mixed into.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
+from ringfence.core.errors import LeaseError, StorageAwayError
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
 from ringfence.study.verdict import Verdict
 
 POLL_SECONDS = 0.1
+BEATS = 3  # extensions in the time of a lease
 
 
 class AsyncCalls(Protocol):
@@ -55,6 +58,13 @@ class AsyncCalls(Protocol):
                     return
                 await asyncio.sleep(POLL_SECONDS)
 
+    async def _keep(self, pull: Pull) -> None:
+        """Keep a lease while its evaluation goes on."""
+        while True:
+            await asyncio.sleep(self.desk.plan.definition.lease_seconds / BEATS)
+            with suppress(LeaseError, StorageAwayError):
+                await asyncio.to_thread(self.desk.extend, pull.pull, pull.lease)
+
     async def optimize_async(
         self, evaluate: Callable[[str, int], Any], *, workers: int = 1
     ) -> Verdict:
@@ -62,13 +72,18 @@ class AsyncCalls(Protocol):
 
         async def work() -> None:
             async for pull in self.pulls_async():
+                beat = asyncio.create_task(self._keep(pull))
                 try:
                     metrics = await evaluate(pull.arm, pull.seed)
                     self.desk.values_of(metrics)
                 except Exception as error:  # noqa: BLE001 - kept with the pull, as a failure
-                    await self.fail_async(pull, f"{type(error).__name__}: {error}")
+                    with suppress(LeaseError):  # too late: whoever holds it now will tell
+                        await self.fail_async(pull, f"{type(error).__name__}: {error}")
                 else:
-                    await self.tell_async(pull, metrics)
+                    with suppress(LeaseError):
+                        await self.tell_async(pull, metrics)
+                finally:
+                    beat.cancel()
 
         async with asyncio.TaskGroup() as group:
             for _ in range(at_least("workers", workers, 1)):
