@@ -27,9 +27,7 @@ def test_an_interrupt_ends_a_long_run_with_130() -> None:
     assert b"Traceback" not in err
 
 
-@pytest.mark.parametrize("words", [["replay", "t.csv"], ["serve"]])
-def test_a_planned_command_says_that_it_is_not_built(words: list[str]) -> None:
-    done = ringfence(*words)
-    assert done.code == 2
-    assert done.out == ""
-    assert f"ringfence {words[0]} is not built yet. Built so far: paper, simulate" in done.err
+def test_a_planned_command_says_that_it_is_not_built() -> None:
+    done = ringfence("replay", "t.csv")
+    assert (done.code, done.out) == (2, "")
+    assert "ringfence replay is not built yet. Built so far: demo, init, paper" in done.err
