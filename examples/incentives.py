@@ -8,6 +8,9 @@ from functools import cache
 
 import numpy as np
 
+ARM = "band"
+OBJECTIVE = "maximize mean(collected)"
+CONSTRAINTS = ["mean(payout_usd) <= 1.25"]
 BANDS = {
     "0": (-1.0, 0.0),
     "(0,0.5]": (0.0, 0.5),
@@ -30,6 +33,12 @@ def trial():
         band: np.column_stack([got, offered * got])[(offered > low) & (offered <= high)]
         for band, (low, high) in BANDS.items()
     }
+
+
+def table():
+    """Return every participant as a row of a table, for replays."""
+    rows = [(band, *row) for band, part in trial().items() for row in part.tolist()]
+    return dict(zip((ARM, "collected", "payout_usd"), zip(*rows, strict=True), strict=True))
 
 
 def participant(arm: str, seed: int) -> dict[str, float]:
