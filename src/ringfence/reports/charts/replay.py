@@ -20,7 +20,12 @@ def replay_figure(document: Mapping[str, Any], *, theme: str | Theme = "light") 
     last = {row["policy"]: row["right"] for row in sorted(rows, key=lambda row: row["budget"])}
     order = sorted(last, key=lambda policy: -last[policy])
     data = alt.Data(values=rows)
-    x = alt.X("budget:Q", title="budget T, in pulls", scale=alt.Scale(type="log", nice=False))
+    x = alt.X(
+        "budget:Q",
+        title="budget T, in pulls",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=sorted({row["budget"] for row in rows}), labelOverlap=True),
+    )
     y = alt.Y(
         "right:Q",
         title="right, of all replications",
@@ -48,14 +53,14 @@ def replay_figure(document: Mapping[str, Any], *, theme: str | Theme = "light") 
         f"rows resampled as if independent, {document['replications']:,} replications; "
         "bands: 95% intervals"
     )
-    doubtful = "DOUBTFUL: the table cannot answer. " if document["forced"] else ""
-    title = f"{doubtful}{document['headline']}"
+    title = document["headline"]
+    doubtful = ["DOUBTFUL: the table cannot answer this question"] if document["forced"] else []
     chart = (bands + lines + rule + marks).properties(
         width=_WIDTH,
         height=_HEIGHT,
         title=alt.TitleParams(
             title,
-            subtitle=[source, method],
+            subtitle=[*doubtful, source, method],
         ),
         description=f"Right answers against budget, by policy. {title}.",
     )
