@@ -24,7 +24,7 @@ from tests.e2e.serving import (
     study_at,
 )
 
-ASKED = {"pull", "lease", "arm", "seed", "deadline", "keys"}
+ASKED = {"pull", "lease", "arm", "seed", "deadline", "keys", "ordinal"}
 LISTED = {"pull", "arm", "state", "lease", "metrics", "cost", "error", "round"}
 KINDS = ("map", "timeline", "allocation", "evidence")
 MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}

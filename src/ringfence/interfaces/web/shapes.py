@@ -130,6 +130,7 @@ class Pull(BaseModel):
     seed: int
     deadline: float
     keys: dict[str, Any]
+    ordinal: Annotated[int, Field(description="How often the arm was pulled before.")]
 
 
 class Asked(BaseModel):
