@@ -534,7 +534,7 @@ FAULTS = [
     ),
     fault(
         "pulls in flight ignored", TOP,
-        "seen.counts[i] + seen.in_flight[i]", "float(seen.counts[i])",
+        "work.pulls[i] += seen.in_flight[i]", "work.pulls[i] += 0.0",
         TOP_TWO,
     ),
     fault(
@@ -543,14 +543,23 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
+        "no hurry at the end of the budget", TOP,
+        "work.hurry[0] = 1.0 / max(seen.left[0], 1)", "work.hurry[0] = 0.0",
+        TOP_TWO,
+    ),
+    fault(
+        "a threat rests on its arm's pulls alone", TOP,
+        "burden(share, n / work.pulls[best]) if cost > 0.0 else 1.0", "1.0",
+        TOP_TWO,
+    ),
+    fault(
         "an answer need not be clearly likelier", POSTERIOR,
-        "if highest <= CLEARLY * apparent:", "if highest <= apparent:",
+        "highest = CLEARLY * own", "highest = own",
         LIKELIEST,
     ),
     fault(
         "the likeliest answer ignores rivals' feasibility", POSTERIOR,
-        "as_feasible *= 1.0 - passing[k] * chance_below(lead, variance)",
-        "as_feasible *= 1.0 - chance_below(lead, variance)",
+        "chance *= 1.0 - passing[k] * chance_below(", "chance *= 1.0 - chance_below(",
         LIKELIEST,
     ),
     fault(

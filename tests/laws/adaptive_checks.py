@@ -72,7 +72,7 @@ def random_study(rng: np.random.Generator, m: int, number: int) -> Evidence:
     estimates[~alive] = covariances[~alive] = np.nan
     return Evidence(
         estimates, counts, in_flight, alive, covariances, scales, thresholds,
-        rng.permutation(arm_count),
+        rng.permutation(arm_count), np.array([int(2.0 ** rng.uniform(0.0, 12.0))]),
     )  # fmt: skip
 
 

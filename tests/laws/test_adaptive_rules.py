@@ -114,7 +114,7 @@ def by_hand(
     return Evidence(
         values, np.array(counts), np.zeros(arm_count, np.int64), np.ones(arm_count, np.bool_),
         np.array([np.diag(row) for row in noise]), np.ones(2), np.array([threshold]),
-        np.arange(arm_count),
+        np.arange(arm_count), np.array([10**9]),
     )  # fmt: skip
 
 
@@ -221,7 +221,7 @@ def test_equally_likely_answers_go_by_priority() -> None:
     estimates = np.array([[0.016, -0.033], [-0.586, 0.038], [-0.586, 0.038]])
     seen = Evidence(
         estimates, np.full(3, 10), np.zeros(3, np.int64), np.ones(3, np.bool_),
-        np.tile(np.eye(2), (3, 1, 1)), np.ones(2), np.zeros(1), np.array([0, 1, 2]),
+        np.tile(np.eye(2), (3, 1, 1)), np.ones(2), np.zeros(1), np.array([0, 1, 2]), np.ones(1),
     )  # fmt: skip
     policy = top_two.POLICY
     assert answers(policy, seen) == (1, True)
@@ -453,6 +453,7 @@ def make_batches(choose: Choose, answer: Answer) -> Callable[..., None]:
             seen = Evidence(
                 whole.estimates[r], whole.counts[r], whole.in_flight[r], whole.alive[r],
                 whole.covariances[r], whole.scales[r], whole.thresholds[r], whole.priority[r],
+                whole.left[r],
             )  # fmt: skip
             choose(seen, batches[r], chosen[r], work)
             arm, flag = answer(seen, work)

@@ -21,11 +21,11 @@ from scipy.special import ndtr
 from ringfence.core.arrays import Floats
 from ringfence.core.chance import next_uniform, spin
 from ringfence.core.cost import NEVER
-from ringfence.core.posterior import CLEARLY, fill_draw
+from ringfence.core.posterior import CLEARLY, NODES, REACH, fill_draw
 from ringfence.policies.policy import Evidence
 from tests.oracle import least_moves
 from tests.oracle import transcription as paper
-from tests.oracle.least_moves import Change, Changes, Study
+from tests.oracle.least_moves import Change, Study
 
 DOUBT = 10  # pulls at which a cost is believed by half
 REDRAWS = 10
@@ -92,34 +92,40 @@ def has_exact_attributes(seen: Evidence) -> bool:
 def threats(seen: Evidence, pulls: Sequence[int]) -> list[Threat]:
     """Return all threats to what looks best, each with its value.
 
-    A leader that looks feasible may fail, or be beaten. Where none does, any arm may pass after
-    all, or come closer than the leader, by staying below one of the leader's violations.
+    A leader that looks feasible may fail, or be beaten. Where none does, the leader may pass after
+    all, and another arm come closer, by staying below one of the leader's violations.
     """
+    told = [int(count) for count in seen.counts]
+    caution, left = min(1.0, math.log(len(seen.alive)) / 3.75), max(int(seen.left[0]), 1)
     leader = looks_best(seen)
-    feasible = margin(seen, leader) <= 0
-    exactly = has_exact_attributes(seen)
-    caution = min(1.0, math.log(len(seen.alive)) / 3.0)
     found = []
     for arm in living(seen):
-        study = Study(
-            seen.estimates, seen.covariances, seen.thresholds, seen.scales,
-            leader, float(pulls[leader]), arm, float(pulls[arm]),
-        )  # fmt: skip
-        if exactly:
-            study = study.exact()
-        own: Changes = least_moves.failing if feasible else least_moves.passing
-        pair: Changes = least_moves.beating if feasible else least_moves.nearing
-        ways = []
-        if arm == leader or not feasible:
-            ways.append(own(study))
-        if arm != leader:
-            ways += [[change] for change in pair(study)]
-        n = pulls[arm]
-        for changes in ways:
-            cost, share = energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
-            value = cost * n / (n + DOUBT) + caution * math.log(n)
-            found.append(Threat(value, arm, cost, share))
+        cost, share = cheapest_change(seen, leader, arm, pulls)
+        _, first = cheapest_change(seen, leader, arm, told)
+        slowness = first**2 / told[leader] + (1.0 - first) ** 2 / told[arm]
+        n, rests_on = pulls[arm], pulls[arm] / (told[arm] * slowness)
+        value = cost * n / (n + DOUBT) * (1.0 + rests_on / left) + caution * math.log(rests_on)
+        found.append(Threat(value, arm, cost, share))
     return found
+
+
+def cheapest_change(
+    seen: Evidence, leader: int, arm: int, pulls: Sequence[int]
+) -> tuple[float, float]:
+    """Return the energy and the leader's share of an arm's cheapest way to change the answer."""
+    feasible = margin(seen, leader) <= 0
+    exactly = has_exact_attributes(seen)
+    study = Study(
+        seen.estimates, seen.covariances, seen.thresholds, seen.scales,
+        leader, float(pulls[leader]), arm, float(pulls[arm]),
+    )  # fmt: skip
+    if exactly:
+        study = study.exact()
+    if arm == leader:
+        changes = least_moves.failing(study) if feasible else least_moves.passing(study)
+    else:
+        changes = least_moves.beating(study) if feasible else least_moves.nearing(study)
+    return energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
 
 
 def met_by(threat: Threat, leader: int, uniform: float) -> int:
@@ -166,40 +172,68 @@ def worst_constraint(seen: Evidence, arm: int) -> int:
 
 
 def answer_probabilities(seen: Evidence) -> dict[tuple[int, bool], float]:
-    """Return the probability of every (arm, flag), as a product over pairs and constraints.
+    """Return the probability of every (arm, flag), given what the pulls say.
 
-    (i, True): i meets its constraints, and no other arm both meets its own and is better.
-    (i, False): no arm meets its constraints, and i is closer than each other arm.
+    (i, True): i meets its constraints, and no other arm both meets its own and is better; given
+    i's objective these are independent. (i, False): i's margin is above zero, and every other
+    arm's above it.
     """
     arms = living(seen)
     variance = {i: np.diagonal(seen.covariances[i]) / seen.counts[i] for i in arms}
+    constraints = range(1, len(seen.scales))
     passes = {
         i: math.prod(
             below(seen.estimates[i, c] - seen.thresholds[c - 1], variance[i][c])
-            for c in range(1, len(seen.scales))
+            for c in constraints
         )
         for i in arms
     }
-
-    def better(k: int, i: int) -> float:
-        gap = seen.estimates[k, 0] - seen.estimates[i, 0]
-        return below(gap, variance[i][0] + variance[k][0])
-
-    def closer(i: int, k: int) -> float:
-        own, other = worst_constraint(seen, i), worst_constraint(seen, k)
-        gap = float(margin(seen, i) - margin(seen, k))
-        noise = seen.scales[own] ** 2 * variance[i][own]
-        return below(gap, noise + seen.scales[other] ** 2 * variance[k][other])
-
+    worst = {i: worst_constraint(seen, i) for i in arms}
+    spread = {i: float(seen.scales[worst[i]] * math.sqrt(variance[i][worst[i]])) for i in arms}
     probabilities = {}
-    none_passes = math.prod(1.0 - passes[i] for i in arms)
     for i in arms:
         others = [k for k in arms if k != i]
-        probabilities[i, True] = passes[i] * math.prod(
-            1.0 - passes[k] * better(k, i) for k in others
+        deviation = math.sqrt(variance[i][0])
+        found = []
+        for z, weight in normal_nodes(-REACH):
+            at = float(seen.estimates[i, 0]) + deviation * z
+            slopes = [
+                seen.covariances[i, 0, c] / seen.covariances[i, 0, 0] if deviation > 0 else 0.0
+                for c in constraints
+            ]
+            meets = [
+                below(
+                    seen.estimates[i, c] + slope * deviation * z - seen.thresholds[c - 1],
+                    max(0.0, seen.covariances[i, c, c] - slope * seen.covariances[i, 0, c])
+                    / seen.counts[i],
+                )
+                for c, slope in zip(constraints, slopes, strict=True)
+            ]
+            not_beaten = [
+                1.0 - passes[k] * below(seen.estimates[k, 0] - at, variance[k][0]) for k in others
+            ]
+            found.append(weight * math.prod(meets) * math.prod(not_beaten))
+        probabilities[i, True] = math.fsum(found)
+        own = float(margin(seen, i))
+        if own <= -REACH * spread[i]:
+            probabilities[i, False] = 0.0
+            continue
+        start = -REACH if own >= REACH * spread[i] else -own / spread[i]
+        probabilities[i, False] = math.fsum(
+            weight
+            * math.prod(
+                below(own + spread[i] * z - float(margin(seen, k)), spread[k] ** 2) for k in others
+            )
+            for z, weight in normal_nodes(start)
         )
-        probabilities[i, False] = none_passes * math.prod(closer(i, k) for k in others)
     return probabilities
+
+
+def normal_nodes(start: float) -> list[tuple[float, float]]:
+    """Return points between `start` and REACH deviations with their weights under a normal."""
+    step = (REACH - start) / NODES
+    points = [start + (node + 0.5) * step for node in range(NODES)]
+    return [(z, step * math.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)) for z in points]
 
 
 def likeliest_answers(

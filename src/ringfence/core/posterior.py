@@ -10,7 +10,11 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.chance import next_normal
 from ringfence.core.gaps import apparent_best, margin
 
-CLEARLY = 1.6  # how much likelier an answer must be to be preferred to the apparent best
+CLEARLY = 1.15  # how much likelier an answer must be to be preferred to the apparent best
+NODES = 32  # in which an integral over a normal is cut, within REACH deviations
+REACH = 4.0
+DENSITY = 0.3989422804014327  # of a standard normal at zero
+NEGLIGIBLE = 1e-9
 
 
 def fill_factors(factors: Floats, covariances: Floats, counts: Integers, alive: Mask) -> None:
@@ -81,13 +85,12 @@ def likeliest_answer(
     """Return the answer, an arm and whether it is feasible, that the pulls make likeliest.
 
     That is the apparent best, unless another answer is clearly likelier: an arm that looks best by
-    a hair and feasible by a hair is often neither. Probabilities are products over pairs of arms
-    and over constraints, as if these were independent; `passing` [arm] is room to write in.
+    a hair and feasible by a hair is often neither. Only answers that can be as likely as that are
+    weighed. `passing` [arm] is room to write in.
     """
     arm_count = estimates.shape[0]
     best = apparent_best(estimates, alive, scales, thresholds, priority)
     looks_feasible = margin(estimates, best, scales, thresholds) <= 0.0
-    none_passes = 1.0
     for i in range(arm_count):
         passing[i] = 0.0
         if alive[i]:
@@ -95,30 +98,136 @@ def likeliest_answer(
             for c in range(1, estimates.shape[1]):
                 excess = estimates[i, c] - thresholds[c - 1]
                 passing[i] *= chance_below(excess, covariances[i, c, c] / counts[i])
-            none_passes *= 1.0 - passing[i]
-    answer, feasible = best, looks_feasible
-    highest, apparent = 0.0, 0.0
-    for i in range(arm_count):
+    answer, feasible, switched = best, looks_feasible, False
+    highest = 0.0
+    for place in range(-1, arm_count):  # first the apparent answer, which the others must beat
+        i = best if place < 0 else place
         if not alive[i]:
             continue
-        as_feasible, as_nearest = passing[i], none_passes
-        own_margin = margin(estimates, i, scales, thresholds)
-        own_variance = margin_variance(estimates, covariances, i, scales, thresholds) / counts[i]
-        for k in range(arm_count):
-            if not alive[k] or k == i:
+        for nearest in (False, True):
+            if place < 0 and nearest == looks_feasible:
                 continue
-            lead = estimates[k, 0] - estimates[i, 0]
-            variance = covariances[i, 0, 0] / counts[i] + covariances[k, 0, 0] / counts[k]
-            as_feasible *= 1.0 - passing[k] * chance_below(lead, variance)
-            lead = own_margin - margin(estimates, k, scales, thresholds)
-            variance = margin_variance(estimates, covariances, k, scales, thresholds) / counts[k]
-            as_nearest *= chance_below(lead, own_variance + variance)
-        if i == best:
-            apparent = as_feasible if looks_feasible else as_nearest
-        own = max(as_feasible, as_nearest)
-        if own > highest or (own == highest and priority[i] < priority[answer]):
-            highest = own
-            answer, feasible = i, as_feasible >= as_nearest
-    if highest <= CLEARLY * apparent:
-        return best, looks_feasible
+            own = 0.0
+            if nearest and may_be_nearest(
+                i, best, highest, estimates, counts, covariances, scales, thresholds
+            ):
+                own = chance_nearest(i, estimates, counts, alive, covariances, scales, thresholds)
+            elif not nearest and may_be_best(
+                i, best, highest, estimates, counts, covariances, passing
+            ):
+                own = chance_feasible_best(
+                    i, estimates, counts, alive, covariances, thresholds, passing
+                )
+            if place < 0:
+                highest = CLEARLY * own
+            elif own > highest or (switched and own == highest and priority[i] < priority[answer]):
+                answer, feasible, switched, highest = i, not nearest, True, own
     return answer, feasible
+
+
+def may_be_best(
+    arm: int,
+    best: int,
+    chance: float,
+    estimates: Floats,
+    counts: Integers,
+    covariances: Floats,
+    passing: Floats,
+) -> bool:
+    """Tell whether an arm can be the best feasible one with that probability, by two bounds."""
+    lead = estimates[best, 0] - estimates[arm, 0]
+    spread = covariances[best, 0, 0] / counts[best] + covariances[arm, 0, 0] / counts[arm]
+    better = passing[best] * chance_below(lead, spread) if arm != best else 0.0
+    return passing[arm] >= chance and 1.0 - better >= chance
+
+
+def may_be_nearest(
+    arm: int,
+    best: int,
+    chance: float,
+    estimates: Floats,
+    counts: Integers,
+    covariances: Floats,
+    scales: Floats,
+    thresholds: Floats,
+) -> bool:
+    """Tell whether an arm can be the least infeasible one with that probability, by two bounds."""
+    own = margin(estimates, arm, scales, thresholds)
+    spread = margin_variance(estimates, covariances, arm, scales, thresholds) / counts[arm]
+    if 1.0 - chance_below(own, spread) < chance:
+        return False
+    spread += margin_variance(estimates, covariances, best, scales, thresholds) / counts[best]
+    lead = own - margin(estimates, best, scales, thresholds)
+    return arm == best or chance_below(lead, spread) >= chance
+
+
+def chance_feasible_best(
+    arm: int,
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    covariances: Floats,
+    thresholds: Floats,
+    passing: Floats,
+) -> float:
+    """Return the probability that an arm is feasible and no feasible arm is better.
+
+    It is added up over what the arm's objective may be: given that, arms are independent, and so
+    are its constraints once their correlation with the objective is taken out. Of the other arms
+    objective and constraints count as independent.
+    """
+    n = counts[arm]
+    deviation = math.sqrt(covariances[arm, 0, 0] / n)
+    step = 2.0 * REACH / NODES
+    total = 0.0
+    for node in range(NODES):
+        z = (node + 0.5) * step - REACH
+        chance = step * DENSITY * math.exp(-0.5 * z * z)
+        at = estimates[arm, 0] + deviation * z
+        for c in range(1, estimates.shape[1]):
+            slope = covariances[arm, 0, c] / covariances[arm, 0, 0] if deviation > 0.0 else 0.0
+            excess = estimates[arm, c] + slope * deviation * z - thresholds[c - 1]
+            rest = covariances[arm, c, c] - slope * covariances[arm, 0, c]
+            chance *= chance_below(excess, max(rest, 0.0) / n)
+        for k in range(estimates.shape[0]):
+            if alive[k] and k != arm and chance > NEGLIGIBLE:
+                lead = estimates[k, 0] - at
+                chance *= 1.0 - passing[k] * chance_below(lead, covariances[k, 0, 0] / counts[k])
+        total += chance
+    return total
+
+
+def chance_nearest(
+    arm: int,
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    covariances: Floats,
+    scales: Floats,
+    thresholds: Floats,
+) -> float:
+    """Return the probability that no arm is feasible and this one is the nearest to it.
+
+    It is added up over what the arm's margin may be above zero; a margin is as noisy as the
+    constraint that makes it up.
+    """
+    own = margin(estimates, arm, scales, thresholds)
+    deviation = math.sqrt(
+        margin_variance(estimates, covariances, arm, scales, thresholds) / counts[arm]
+    )
+    if own <= -REACH * deviation:
+        return 0.0
+    lowest = -REACH if own >= REACH * deviation else -own / deviation
+    step = (REACH - lowest) / NODES
+    total = 0.0
+    for node in range(NODES):
+        z = lowest + (node + 0.5) * step
+        chance = step * DENSITY * math.exp(-0.5 * z * z)
+        at = own + deviation * z
+        for k in range(estimates.shape[0]):
+            if alive[k] and k != arm and chance > NEGLIGIBLE:
+                lead = at - margin(estimates, k, scales, thresholds)
+                variance = margin_variance(estimates, covariances, k, scales, thresholds)
+                chance *= chance_below(lead, variance / counts[k])
+        total += chance
+    return total

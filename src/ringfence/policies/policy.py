@@ -23,7 +23,8 @@ class Evidence(NamedTuple):
     """What a choosing rule sees of one study.
 
     `estimates` come from `counts` pulls; `in_flight` are pulls issued and not yet told. Arms that
-    are not alive (withdrawn) are left alone. `covariances[arm]` is that of one pull.
+    are not alive (withdrawn) are left alone. `covariances[arm]` is that of one pull. `left`, of
+    one number, are the pulls that may still be issued, those of this batch among them.
     """
 
     estimates: Floats
@@ -34,6 +35,7 @@ class Evidence(NamedTuple):
     scales: Floats
     thresholds: Floats
     priority: Integers
+    left: Integers
 
 
 Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]

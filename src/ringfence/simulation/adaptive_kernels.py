@@ -71,6 +71,7 @@ def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None)
         scales=design.scales.copy(),
         thresholds=design.thresholds,
         priority=np.arange(arm_count),
+        left=np.zeros(1, np.int64),
     )
     most = design.budget - (arm_count - 1) * design.warm_up
     return Room(
@@ -197,6 +198,7 @@ def make_kernel(
                 for k in range(slots):
                     uniforms[k] = order_rng.random()
                     chosen[k] = -1
+                seen.left[0] = left
                 choose(seen, uniforms, chosen, work)
                 for k in range(slots):
                     if chosen[k] < 0 or chosen[k] >= arm_count:

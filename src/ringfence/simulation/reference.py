@@ -76,6 +76,7 @@ class _Course:
         return Evidence(
             self.estimates, self.counts, np.zeros_like(self.counts), self.alive,
             self.covariances, self.scales, self.thresholds, self.priority,
+            np.array([self.experiment.budget - self.counts.sum()]),
         )  # fmt: skip
 
     def judge(self, tally: Tally, replication: int, answer: int, flag: object) -> None:

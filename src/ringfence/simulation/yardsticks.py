@@ -102,6 +102,7 @@ def vectorised_top_two(
     rows = np.arange(replications)
     fresh = np.full((replications, arm_count), design.warm_up)
     sums, counts = np.zeros((replications, arm_count, 2)), np.zeros((replications, arm_count))
+    caution = min(1.0, math.log(arm_count) / top_two.FULL_CAUTION)
     left = experiment.budget
     while True:
         where = np.nonzero(fresh)
@@ -125,11 +126,18 @@ def vectorised_top_two(
             return int(wrong.sum()), counts.mean(axis=0)
         lead = estimates[:, :, 0] - estimates[rows, best, 0][:, None]
         distance = excess - excess[rows, best][:, None]
-        pulled = counts.copy()
-        for _ in range(min(experiment.batch, left)):
-            values, shares = _top_two_values(
+        pulled, burdens = counts.copy(), np.empty(0)
+        for place in range(min(experiment.batch, left)):
+            costs, shares = _top_two_costs(
                 lead, excess, distance, pulled, best, feasible, design.covariances
             )
+            if place == 0:
+                ratios = counts / counts[rows, best][:, None]
+                burdens = 1.0 / (shares * shares * ratios + (1.0 - shares) ** 2)
+                burdens[costs <= 0.0] = 1.0
+            rests_on = pulled * burdens
+            believed = costs * pulled / (pulled + top_two.DOUBTED_PULLS)
+            values = believed * (1.0 + rests_on / left) + caution * np.log(rests_on)
             arm = values.argmin(axis=1)
             share = shares[rows, arm]
             arm = np.where(order_rng.random(replications) < share, best, arm)
@@ -137,7 +145,7 @@ def vectorised_top_two(
         fresh = (pulled - counts).astype(np.int64)
 
 
-def _top_two_values(
+def _top_two_costs(
     lead: Floats,
     excess: Floats,
     distance: Floats,
@@ -146,8 +154,8 @@ def _top_two_values(
     feasible: np.ndarray,
     covariances: Floats,
 ) -> tuple[Floats, Floats]:
-    """Return every arm's value and the best arm's share in it, [replication, arm]."""
-    rows, arm_count = np.arange(len(best)), lead.shape[1]
+    """Return the cost of every arm's threat and the best arm's share in it, [replication, arm]."""
+    rows = np.arange(len(best))
     variance, crossed = covariances[:, 1, 1] / pulled, covariances[:, 0, 1] / pulled
     best_variance = (covariances[best, 0, 0] / pulled[rows, best])[:, None]
     joint = covariances[:, 0, 0] / pulled + best_variance
@@ -180,6 +188,4 @@ def _top_two_values(
         near_share = np.where(closer, limit_best / (variance + limit_best), 0.0)
         share = np.where(feasible[:, None], share, near_share)
     cost[rows, best], share[rows, best] = own[rows, best], 0.0
-    caution = min(1.0, math.log(arm_count) / top_two.FULL_CAUTION)
-    values = cost * pulled / (pulled + top_two.DOUBTED_PULLS) + caution * np.log(pulled)
-    return values, share
+    return cost, share

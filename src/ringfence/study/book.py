@@ -164,12 +164,13 @@ class Book:
         seen = self.is_seen
         return seen if self.baseline is None else seen & bool(seen[self.baseline])
 
-    def evidence(self, alive: Mask, priority: Integers) -> Evidence:
+    def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
         """Return what the rules see, with noise estimated from all observations.
 
-        Where limits are relative, what an arm is beyond the baseline's multiple.
+        Where limits are relative, what an arm is beyond the baseline's multiple. `left` are the
+        pulls that may still be issued.
         """
-        plain = self.plain_evidence(alive, priority)
+        plain = self.plain_evidence(alive, priority)._replace(left=np.array([left]))
         if self.baseline is None:
             return plain
         factors = self.problem.factors
@@ -198,4 +199,5 @@ class Book:
             scales=scales,
             thresholds=self.problem.thresholds,
             priority=priority,
+            left=np.zeros(1, np.int64),
         )

@@ -115,7 +115,8 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     if not alive.any():
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
-    evidence = book.evidence(alive, plan.priority)
+    left_over = standing.budget - standing.spent
+    evidence = book.evidence(alive, plan.priority, left=left_over)
     seen |= {
         "counts": evidence.counts.tolist(),
         "estimates": evidence.estimates.tolist(),

@@ -1,0 +1,76 @@
+"""The probabilities of answers, against draws from the posterior they speak of."""
+
+import numpy as np
+import pytest
+
+from ringfence.core.answers import DRAWS, drawn_answers
+from ringfence.core.arrays import Floats
+from ringfence.core.gaps import apparent_best
+from ringfence.core.posterior import (
+    chance_below,
+    chance_feasible_best,
+    chance_nearest,
+    likeliest_answer,
+    may_be_best,
+    may_be_nearest,
+)
+from ringfence.core.streams import verdict_stream
+
+LIMIT = np.zeros(1)
+SCALES = np.ones(2)
+
+
+def studies(correlation: float) -> list[tuple[Floats, Floats, Floats]]:
+    """Return estimates, covariances and counts of studies in which much is undecided."""
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(12):
+        arm_count = int(rng.integers(2, 6))
+        estimates = rng.normal(scale=0.25, size=(arm_count, 2)) + rng.choice([0.0, 0.3])
+        covariances = np.tile([[1.0, correlation], [correlation, 1.0]], (arm_count, 1, 1))
+        found.append((estimates, covariances, rng.integers(10, 200, arm_count)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("correlation", "tolerance"), [(0.0, 0.02), (0.6, 0.08), (-0.6, 0.08)], ids=str
+)
+def test_chances_are_those_of_draws(correlation: float, tolerance: float) -> None:
+    """Exact for independent metrics; for correlated ones other arms' correlation is left out."""
+    undecided = 0
+    for estimates, covariances, counts in studies(correlation):
+        arm_count = len(counts)
+        alive = np.ones(arm_count, np.bool_)
+        drawn = drawn_answers(
+            verdict_stream(1), estimates, covariances / counts[:, None, None], SCALES, LIMIT,
+            arms=range(arm_count),
+        )  # fmt: skip
+        passing = np.array(
+            [chance_below(estimates[i, 1], 1.0 / counts[i]) for i in range(arm_count)]
+        )
+        best = apparent_best(estimates, alive, SCALES, LIMIT, np.arange(arm_count))
+        for i in range(arm_count):
+            as_best = chance_feasible_best(i, estimates, counts, alive, covariances, LIMIT, passing)
+            as_nearest = chance_nearest(i, estimates, counts, alive, covariances, SCALES, LIMIT)
+            seen = drawn.share([i], feasible=True), drawn.share([i], feasible=False)
+            noise = 5.0 / np.sqrt(DRAWS)
+            assert as_best == pytest.approx(seen[0], abs=tolerance + noise)
+            assert as_nearest == pytest.approx(seen[1], abs=0.005 + noise)
+            undecided += 0.1 < as_best < 0.9 or 0.1 < as_nearest < 0.9
+            # What is left out of the weighing could not have won.
+            if not may_be_best(i, best, 0.3, estimates, counts, covariances, passing):
+                assert as_best < 0.3 + 1e-6
+            if not may_be_nearest(i, best, 0.3, estimates, counts, covariances, SCALES, LIMIT):
+                assert as_nearest < 0.3 + 1e-6
+    assert undecided > 20
+
+
+def test_metrics_without_noise_have_certain_answers() -> None:
+    estimates = np.array([[0.0, -1.0], [-1.0, 1.0], [1.0, -1.0]])
+    nothing, counts = np.zeros((3, 2, 2)), np.full(3, 4)
+    alive, order = np.ones(3, np.bool_), np.arange(3)
+    found = likeliest_answer(estimates, counts, alive, nothing, SCALES, LIMIT, order, np.zeros(3))
+    assert found == (0, True)
+    estimates[:, 1] = [3.0, 1.0, 2.0]
+    found = likeliest_answer(estimates, counts, alive, nothing, SCALES, LIMIT, order, np.zeros(3))
+    assert found == (1, False)
