@@ -139,6 +139,11 @@ def require_supported(experiment: Experiment) -> None:
     name = experiment.instance.name
     if experiment.instance.has_own:
         raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
+    if experiment.is_relative:
+        raise InputError(
+            f"engine = 'cuda' cannot run instance {name!r}: its limits are relative to baseline = "
+            f"{experiment.instance.baseline!r}, and must be numbers there. Use engine = 'cpu'."
+        )
     place = _place(experiment)
     if isinstance(place.room.record, SampleRecord):
         raise InputError(
