@@ -13,6 +13,7 @@ import pytest
 import ringfence as rf
 from ringfence.core.errors import InputError
 from ringfence.core.schedule import Phase
+from ringfence.policies.registry import find_phase_policy
 from ringfence.reports.theory import theory_document
 from ringfence.simulation import reference
 from ringfence.simulation.doubts import doubts_of
@@ -115,7 +116,7 @@ def test_what_is_too_close_counts_the_baselines_noise() -> None:
 
 
 def test_a_baseline_without_variation_is_doubted_where_it_moves_a_limit() -> None:
-    """A value that its rows do not show may come in 3 of 60: enough for an arm at 104, not at 60."""
+    """What its rows do not show may come in 3 of 60: enough for an arm at 104, not at 60."""
     near = table(60, seed=1, slow=(0.2, 160.0))
     far = table(60, seed=1, slow=(0.2, 160.0), fine=(0.7, 60.0))
     for rows in (near, far):
@@ -205,7 +206,7 @@ def test_what_cannot_be_done_is_refused_with_a_remedy(case: str) -> None:
 
 def test_a_policy_that_goes_on_alone_has_no_room_for_a_baseline() -> None:
     alone = replace(
-        rf.find_policy("constrained-sr"),
+        find_phase_policy("constrained-sr"),
         name="alone",
         schedule=lambda arms, budget: (Phase(5, 0, 1), Phase(budget - 5 * arms, 0, 1)),
     )
