@@ -674,8 +674,7 @@ FAULTS = [
     # Limits relative to a baseline.
     fault(
         "a simulated baseline may be rejected", RECORDED,
-        "out = spare(\n                            judged, counts, alive, scales, thresholds, "
-        "priority, design.baseline\n                        )",
+        "out = spare(judged, counts, alive, scales, thresholds, priority, baseline)",
         "out = reject(judged, counts, alive, scales, thresholds, priority)",
         relative("constrained-sr"),
     ),
@@ -691,25 +690,25 @@ FAULTS = [
     ),
     fault(
         "a simulated limit is not relative", RECORDED,
-        "fill_differences(judged, estimates, design.baseline, design.factors)",
+        "fill_differences(judged, estimates, baseline, factors)",
         "judged[:] = estimates",
         relative("uniform"),
     ),
     fault(
         "a simulated difference has the scale of an arm", RECORDED,
-        "fill_difference_scales(scales, scales, design.factors)", "pass",
+        "fill_difference_scales(scales, scales, factors)", "pass",
         relative("scalarised"),
     ),
     fault(
         "the baseline's noise is left out of a simulated difference", ADAPTING,
         "fill_difference_covariances(\n                        seen.covariances, covariances, "
-        "counts, design.baseline, design.factors\n                    )",
+        "counts, baseline, factors\n                    )",
         "seen.covariances[:] = covariances",
         relative("ocba-co"), relative("top-two"),
     ),
     fault(
         "a simulated baseline is pulled as the rules say", ADAPTING,
-        "add_choice(fresh, counts, design.baseline, chosen[k], pulls)", "fresh[chosen[k]] += pulls",
+        "add_choice(fresh, counts, baseline, chosen[k], pulls)", "fresh[chosen[k]] += pulls",
         relative("ocba-co"),
     ),
     fault(

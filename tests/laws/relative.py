@@ -96,14 +96,14 @@ def run_plain(
     if is_adaptive(policy):
         module, design = rooms["simulation.adaptive_kernels"], experiment.adaptive_design
         kernel = module.make_kernel(policy.choose, policy.answer, None, *record, **flags)
-        room = module.make_room(design, law.normals, recording)
+        room = module.make_room(design, law.normals, recording, experiment.versus)
         work = policy.make_work(len(experiment.instance.arms), len(design.scales))
         kernel(rng, order_rng, law.arrays, design, room, work, tally)
     else:
         module = rooms["simulation.recorded_kernels"]
         kernel = module.make_kernel(policy.reject or never, *record, **flags)
         most = sum(phase.pulls + 1 for phase in experiment.phases)
-        room = module.make_room(experiment.design, recording, most)
+        room = module.make_room(experiment.design, recording, most, experiment.versus)
         kernel(rng, order_rng, law.arrays, experiment.design, room, tally)
     return tally
 

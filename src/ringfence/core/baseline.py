@@ -14,10 +14,32 @@ that fill arrays. Touches its arguments only.
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+
+
+class Versus(NamedTuple):
+    """What limits are relative to: `place` holds one arm, or -1 where all limits are numbers.
+
+    `factors` are the multiples of the baseline in limits, one a constraint. Only arrays, because
+    kernels are handed it with the arrays that they write in.
+    """
+
+    place: Integers
+    factors: Floats
+
+    @classmethod
+    def of(cls, baseline: int | None, factors: Floats) -> "Versus":
+        """Return it for a baseline, if there is one."""
+        return cls(np.array([-1 if baseline is None else baseline]), factors)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether any limit is."""
+        return bool(self.place[0] >= 0)
 
 
 def fill_differences(found: Floats, estimates: Floats, baseline: int, factors: Floats) -> None:

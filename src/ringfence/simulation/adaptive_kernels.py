@@ -14,6 +14,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import (
+    Versus,
     add_choice,
     fill_difference_covariances,
     fill_difference_scales,
@@ -32,8 +33,7 @@ class AdaptiveDesign(NamedTuple):
 
     `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
     Batches are of `batch` pulls, or of the share `growth` of the pulls so far if that is more; a
-    batch is decided in at most `slots` choices, each of which may stand for several pulls. `scales`
-    are those of differences where limits are `factors` times a `baseline`, which is else -1.
+    batch is decided in at most `slots` choices, each of which may stand for several pulls.
     """
 
     warm_up: int
@@ -47,15 +47,13 @@ class AdaptiveDesign(NamedTuple):
     optimal: Mask
     feasible: bool
     shuffled: bool
-    baseline: int
-    factors: Floats
 
 
 class Room(NamedTuple):
     """The arrays of one replication, used again by the next.
 
-    Where limits are relative, `seen` holds differences, and `estimates` and `covariances` are those
-    of the arms themselves.
+    Where limits are relative, `versus` says to what; `seen` holds differences then, and `estimates`
+    and `covariances` are those of the arms themselves.
     """
 
     record: Any
@@ -72,9 +70,12 @@ class Room(NamedTuple):
     scratch: Floats
     estimates: Floats
     covariances: Floats
+    versus: Versus
 
 
-def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None) -> Room:
+def make_room(
+    design: AdaptiveDesign, normals: int, recording: Recording | None, versus: Versus
+) -> Room:
     """Return the arrays that the kernel writes in; the laws see a single lane."""
     arm_count, width = len(design.optimal), len(design.scales)
     seen = Evidence(
@@ -88,7 +89,7 @@ def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None)
         priority=np.arange(arm_count),
     )
     most = design.budget - (arm_count - 1) * design.warm_up
-    relative = design.baseline >= 0
+    relative = versus.is_relative
     return Room(
         record=None if recording is None else recording.make(arm_count, most),
         sums=np.zeros((arm_count, width)),
@@ -104,6 +105,7 @@ def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None)
         scratch=np.zeros((width + 2, width)),
         estimates=np.zeros((arm_count, width) if relative else (1, 1)),
         covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
+        versus=versus,
     )
 
 
@@ -180,6 +182,7 @@ def make_kernel(
             estimates, covariances = room.estimates, room.covariances
         else:
             estimates, covariances = seen.estimates, seen.covariances
+        baseline, factors = room.versus.place[0], room.versus.factors
         noise, block = room.noise, room.block
 
         for replication in range(tally.wrong.shape[0]):
@@ -216,11 +219,11 @@ def make_kernel(
                     fill_scales(seen.scales, room.pooled)
                     fill_covariances(covariances, record.scatters, counts, room.pooled)
                     if relative:
-                        fill_difference_scales(seen.scales, seen.scales, design.factors)
+                        fill_difference_scales(seen.scales, seen.scales, factors)
                 if relative:
-                    fill_differences(seen.estimates, estimates, design.baseline, design.factors)
+                    fill_differences(seen.estimates, estimates, baseline, factors)
                     fill_difference_covariances(
-                        seen.covariances, covariances, counts, design.baseline, design.factors
+                        seen.covariances, covariances, counts, baseline, factors
                     )
                 size = max(design.batch, int(design.growth * (design.budget - left)))
                 size = min(size, left)
@@ -238,7 +241,7 @@ def make_kernel(
                         return
                     pulls = size // slots + int(k < size % slots)
                     if relative:
-                        add_choice(fresh, counts, design.baseline, chosen[k], pulls)
+                        add_choice(fresh, counts, baseline, chosen[k], pulls)
                     else:
                         fresh[chosen[k]] += pulls
 

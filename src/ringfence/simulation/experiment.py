@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.baseline import kept_beside
+from ringfence.core.baseline import Versus, kept_beside
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
@@ -195,8 +195,6 @@ class Experiment:
             shuffled=law.has_ties or any(phase.extra for phase in self.phases),
             shared=self.shared,
             lanes=self.lanes,
-            baseline=self._baseline,
-            factors=self.instance.judged.factors,
         )
 
     @cached_property
@@ -214,8 +212,6 @@ class Experiment:
             optimal=self._optimal,
             feasible=self.instance.hardness.feasible,
             shuffled=self.instance.law.has_ties,
-            baseline=self._baseline,
-            factors=self.instance.judged.factors,
         )
 
     @property
@@ -230,9 +226,9 @@ class Experiment:
         return min(self.budget, _SLOTS * math.log(self.budget) / self.growth)
 
     @property
-    def _baseline(self) -> int:
-        place = self.instance.baseline_place
-        return -1 if place is None else place
+    def versus(self) -> Versus:
+        """What limits are relative to."""
+        return Versus.of(self.instance.baseline_place, self.instance.judged.factors)
 
     @property
     def _thresholds(self) -> Floats:
@@ -320,7 +316,7 @@ class Experiment:
             self.policy.reject, recording, estimated=self.estimated, relative=self.is_relative
         )
         most = sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
-        room = recorded_kernels.make_room(self.design, recording, most)
+        room = recorded_kernels.make_room(self.design, recording, most, self.versus)
         kernel(*streams, arrays, self.design, room, tally)
 
     def _run_adaptive(
@@ -339,7 +335,7 @@ class Experiment:
                 policy.choose, policy.answer, recording.forget, recording.add, recording.look,
                 estimated=self.estimated, relative=self.is_relative,
             )  # fmt: skip
-        room = adaptive_kernels.make_room(design, law.normals, recording)
+        room = adaptive_kernels.make_room(design, law.normals, recording, self.versus)
         work = policy.make_work(len(self.instance.arms), len(design.scales))
         kernel(*streams, arrays, design, room, work, tally)
 

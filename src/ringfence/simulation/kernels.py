@@ -27,8 +27,7 @@ class Design(NamedTuple):
 
     `phases` has a row (pulls, extra, keep) a phase; `shuffled` tells whether the order of arms
     can matter, `shared` whether dead arms are drawn too, so that policies see the same pulls;
-    `lanes` is how many replications run side by side. `factors` are the multiples of the baseline
-    in limits, and `baseline` is that arm, or -1 where limits are numbers.
+    `lanes` is how many replications run side by side.
     """
 
     phases: Integers
@@ -39,8 +38,6 @@ class Design(NamedTuple):
     shuffled: bool
     shared: bool
     lanes: int
-    baseline: int
-    factors: Floats
 
 
 class Tally(NamedTuple):

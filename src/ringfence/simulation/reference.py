@@ -54,7 +54,8 @@ class _Course:
         self.thresholds, self.optimal = design.thresholds, design.optimal
         self.feasible = design.feasible
         self.right = set(np.flatnonzero(self.optimal).tolist())
-        self.baseline, self.factors = experiment.instance.baseline_place, design.factors
+        self.baseline = experiment.instance.baseline_place
+        self.factors = experiment.instance.judged.factors
 
     def pull(self, arm: int, times: int) -> None:
         """Pull an arm."""
@@ -63,9 +64,9 @@ class _Course:
 
     def with_baseline(self, chosen: Integers) -> list[int]:
         """Return the arms to pull in place of those chosen: some pulls are the baseline's."""
-        fresh = np.zeros_like(self.counts)
+        fresh, baseline = np.zeros_like(self.counts), self.experiment.versus.place[0]
         for arm in chosen.tolist():
-            add_choice(fresh, self.counts, int(self.experiment.adaptive_design.baseline), arm, 1)
+            add_choice(fresh, self.counts, baseline, arm, 1)
         return np.repeat(np.arange(len(fresh)), fresh).tolist()
 
     def look(self) -> None:

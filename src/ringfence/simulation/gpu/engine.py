@@ -52,6 +52,8 @@ _READ = (
     "room.seen.in_flight",
     "room.seen.thresholds",
     "room.record.everyone",
+    "room.versus.place",
+    "room.versus.factors",
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.scales", "room.seen.scales", "room.seen.covariances")
@@ -253,10 +255,11 @@ def _place(experiment: Experiment) -> Place:
     policy, recording = experiment.policy, _recording(experiment)
     if isinstance(policy, AdaptivePolicy):
         design = experiment.adaptive_design
-        room: Any = adaptive_kernels.make_room(design, 0, recording)
+        room: Any = adaptive_kernels.make_room(design, 0, recording, experiment.versus)
         work = policy.make_work(len(experiment.instance.arms), len(design.scales))
     else:
-        room, work = recorded_kernels.make_room(experiment.design, recording, 1), np.zeros(1)
+        room = recorded_kernels.make_room(experiment.design, recording, 1, experiment.versus)
+        work = np.zeros(1)
     return Place(
         room=room,
         work=work,
