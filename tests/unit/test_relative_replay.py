@@ -115,6 +115,15 @@ def test_what_is_too_close_counts_the_baselines_noise() -> None:
     assert f"'fine' from {LIMIT} is {distance:.1f} standard errors" in said
 
 
+def test_a_baseline_is_not_close_to_itself() -> None:
+    """It is on its own limit, surely: what is too close is the rival."""
+    rows = table(200, seed=3, fine=(0.5, 90.0), slow=(0.1, 150.0))
+    said = reasons(rows, constraints=["mean(ms) <= baseline"])["too-close"]
+    assert "'control'" in said
+    assert "0.0 standard errors" not in said
+    assert " in mean(score) is " in said
+
+
 def test_a_baseline_without_variation_is_doubted_where_it_moves_a_limit() -> None:
     """What its rows do not show may come in 3 of 60: enough for an arm at 104, not at 60."""
     near = table(60, seed=1, slow=(0.2, 160.0))

@@ -167,6 +167,8 @@ def _closest(log: Log, rivals: Sequence[int]) -> str:
     near: list[tuple[float, str]] = []
     for i in (best, *rivals[:_MOST_NAMED]):
         for c, constraint in enumerate(log.instance.problem.constraints):
+            if i == log.instance.baseline_place and constraint.factor == 1.0:
+                continue  # its distance from itself is known
             gap = abs(float(means[i, c + 1] - problem.thresholds[c]))
             near.append(
                 (
