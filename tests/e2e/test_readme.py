@@ -103,11 +103,13 @@ def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Pa
     written = ROOT / "docs/replay.md"
     test_python_blocks_run(written)
     lines = [line for block in blocks(written.read_text("utf-8")) for line in commands(block)]
-    (line,) = lines
+    absolute, relative = lines
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = process("bash", "-c", line, environment=variables, folder=tmp_path)
-    assert done.code == 0, done.err
-    assert "truth of the table: large is the best feasible arm" in done.out
+    for line in (absolute, relative):
+        done = process("bash", "-c", line, environment=variables, folder=tmp_path)
+        assert done.code == 0, done.err
+        assert "truth of the table: large is the best feasible arm" in done.out
+        assert ("baseline small: by its rows" in done.out) == (line == relative)
     assert (tmp_path / "right.svg").exists()
 
 

@@ -27,6 +27,7 @@ ROOMS = (
     "core.hardness",
     "core.streams",
     "core.noise",
+    "core.baseline",
     "core.statistics",
     "core.running",
     "core.cost",

@@ -19,6 +19,7 @@ from tests.faults.planting import Edit, planted, some_of
 from tests.laws import adaptive_checks, checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
+from tests.laws.relative import check_relative
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
@@ -134,6 +135,17 @@ def reference_engine(name: str) -> Named:
     )
 
 
+@cache
+def relative(name: str) -> Named:
+    """Limits relative to a baseline: the body of a kernel against the reference engine."""
+    return Named(
+        "tests/laws/test_relative_limits.py::test_a_kernel_is_the_reference_engine_to_the_pull",
+        lambda rooms: check_relative(
+            rooms, rooms["policies.registry"].find_policy(name), constraints=1, count=16
+        ),
+    )
+
+
 def fair_order(rooms: Rooms) -> None:
     Experiment = rooms["simulation.experiment"].Experiment
     experiment = Experiment(rates.identical_arms(), find_phase_policy("constrained-sr"), 20)
@@ -229,6 +241,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM = (
     "policies.uniform",
 )
 KERNEL, SLOW = "simulation.kernels", "simulation.reference"
+RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -666,6 +679,46 @@ FAULTS = [
         "the order of arms is not uniform", KERNEL,
         "j = int(rng.random() * (i + 1))", "j = int(rng.random() * i)",
         FAIR,
+    ),
+    # Limits relative to a baseline.
+    fault(
+        "a simulated baseline may be rejected", RECORDED,
+        "out = spare(judged, counts, alive, scales, thresholds, priority, baseline)",
+        "out = reject(judged, counts, alive, scales, thresholds, priority)",
+        relative("constrained-sr"),
+    ),
+    fault(
+        "a baseline may be rejected pull by pull", SLOW,
+        "sparing(policy.reject)(*given, course.baseline)", "policy.reject(*given)",
+        relative("infeasible-first"),
+    ),
+    fault(
+        "a simulated phase leaves a baseline alone", "simulation.experiment",
+        "keep=min(most, kept_beside(one.keep))", "keep=one.keep",
+        relative("constrained-sr"),
+    ),
+    fault(
+        "a simulated limit is not relative", RECORDED,
+        "fill_differences(judged, estimates, baseline, factors)",
+        "judged[:] = estimates",
+        relative("uniform"),
+    ),
+    fault(
+        "a simulated difference has the scale of an arm", RECORDED,
+        "fill_difference_scales(scales, scales, factors)", "pass",
+        relative("scalarised"),
+    ),
+    fault(
+        "the baseline's noise is left out of a simulated difference", ADAPTING,
+        "fill_difference_covariances(\n                        seen.covariances, covariances, "
+        "counts, baseline, factors\n                    )",
+        "seen.covariances[:] = covariances",
+        relative("ocba-co"), relative("top-two"),
+    ),
+    fault(
+        "a simulated baseline is pulled as the rules say", ADAPTING,
+        "add_choice(fresh, counts, baseline, chosen[k], pulls)", "fresh[chosen[k]] += pulls",
+        relative("ocba-co"),
     ),
     fault(
         "every chunk has the same stream", "core.streams",

@@ -637,23 +637,28 @@ FAULTS = [
     ),
     fault(
         "the baseline's noise is left out of a difference", BASELINE,
-        "found: Floats = covariances + counts[:, None, None] * shared",
-        "found: Floats = covariances.copy()",
+        "found[i, c, k] = own + counts[i] * shared", "found[i, c, k] = own",
         SPREAD, COUNTED,
     ),
     fault(
         "a difference has the scale of an arm", BASELINE,
-        "found[1:] /= np.sqrt(1.0 + factors**2)", "found[1:] /= 1.0 + 0.0 * factors",
+        "found[c] = scales[c] / math.sqrt(1.0 + factors[c - 1] * factors[c - 1])",
+        "found[c] = scales[c]",
         COUNTED,
     ),
     fault(
-        "a baseline may be rejected", DECIDING,
-        "for among in (alive, _without(alive, baseline)):", "for among in (alive,):",
+        "a baseline may be rejected", BASELINE,
+        "if out == baseline:", "if False:",
         STAYS,
     ),
     fault(
-        "the baseline is pulled as the rules say", DECIDING,
-        "return baseline if pulls[baseline] < pulls[arm] else arm", "return arm",
+        "nobody stays beside the baseline", BASELINE,
+        "return max(keep, 2)", "return keep",
+        STAYS,
+    ),
+    fault(
+        "the baseline is pulled as the rules say", BASELINE,
+        "fresh[baseline if behind else arm] += 1", "fresh[arm] += 1",
         AS_OFTEN,
     ),
     fault(

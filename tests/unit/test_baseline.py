@@ -228,19 +228,6 @@ REFUSED: dict[str, tuple[str, Callable[[], object]]] = {
     "no baseline": ("baseline is missing", lambda: make(baseline=None)),
     "no arm": ("Did you mean 'control'", lambda: make(baseline="contrl")),
     "what if": ("relative to the baseline", lambda: make().what_if(0, 1.0)),
-    "simulated": (
-        "simulations do not yet",
-        lambda: rf.simulate(
-            {
-                "objective": "minimize mean(x)",
-                "constraints": ["mean(x) <= baseline"],
-                "metrics": ["x"],
-                "noise": {"family": "poisson"},
-                "arms": {"a": {"mean": [1.0]}, "b": {"mean": [2.0]}},
-            },
-            budget=10,
-        ),
-    ),
     "planned": ("cannot be planned from yet", lambda: rf.plan(make(), target_error=0.1)),
 }
 

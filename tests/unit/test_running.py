@@ -411,7 +411,7 @@ def test_compiled_phases_are_the_plain_ones(name: str) -> None:
     kernel = recorded_kernels.make_kernel(
         rule.reject, recording.forget, recording.add, recording.look, estimated=True
     )
-    room = recorded_kernels.make_room(experiment.design, recording, 60)
+    room = recorded_kernels.make_room(experiment.design, recording, 60, experiment.versus)
     kernel(*experiment.streams(3, 1), experiment.instance.law.arrays, experiment.design, room, slow)
     for here, there in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(here, there)
@@ -425,7 +425,7 @@ def test_compiled_estimates_are_those_of_the_pulls_that_were_drawn(name: str) ->
     experiment = Experiment(instance, find_policy("uniform"), 61, scales="estimated")
     recording: Any = instance.law.recording
     kernel = recorded_kernels.recorded_kernel(None, recording, estimated=True)
-    room = recorded_kernels.make_room(experiment.design, recording, 61)
+    room = recorded_kernels.make_room(experiment.design, recording, 61, experiment.versus)
     tally = experiment.empty_tally(5)
     kernel(*experiment.streams(1, 0), instance.law.arrays, experiment.design, room, tally)
     problem = instance.judged
@@ -458,7 +458,7 @@ def test_compiled_batches_are_the_plain_ones(name: str) -> None:
         estimated=True,
     )  # fmt: skip
     design = experiment.adaptive_design
-    room = adaptive_kernels.make_room(design, 0, recording)
+    room = adaptive_kernels.make_room(design, 0, recording, experiment.versus)
     work = rule.make_work(3, len(design.scales))
     kernel(*experiment.streams(3, 1), experiment.instance.law.arrays, design, room, work, slow)
     for here, there in zip(fast, slow, strict=True):

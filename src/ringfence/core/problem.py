@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.errors import ExpressionError, InputError, one_of
 from ringfence.core.expressions import (
     Attribute,
     Constraint,
@@ -120,6 +120,20 @@ class Problem:
     def is_relative(self) -> bool:
         """Whether any limit is relative to a baseline."""
         return any(constraint.factor for constraint in self.constraints)
+
+    def place_of_baseline(self, name: str | None, arms: Sequence[str]) -> int | None:
+        """Return which arm the baseline is; one that is no arm, or that limits miss, is refused."""
+        if name is not None and name not in arms:
+            raise one_of("baseline", name, arms)
+        if name is None:
+            for constraint in self.constraints:
+                if constraint.factor:
+                    raise InputError(
+                        f"baseline is missing: the limit {str(constraint)!r} is relative to it. "
+                        f"Name an arm, such as baseline = {arms[0]!r}."
+                    )
+            return None
+        return list(arms).index(name)
 
     def require_numbers(self, what: str) -> "Problem":
         """Return the problem if its limits are numbers; what cannot do with others says so."""

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import InputError, nearest, one_of
-from ringfence.core.problem import Problem
-from ringfence.study.facts import Definition
+from ringfence.core.errors import InputError, nearest
 
 _NAME = re.compile(r"\w[\w .-]{0,99}")
 _LONGEST_NAME = 200
@@ -69,19 +67,6 @@ def place_of(function: Any) -> str:
     """Return where a function can be found again, for the record."""
     inner = getattr(function, "estimate", function)
     return f"{getattr(inner, '__module__', '?')}:{getattr(inner, '__qualname__', '?')}"
-
-
-def known_baseline(problem: Problem, definition: Definition) -> None:
-    """Refuse a baseline that is no arm, and limits relative to a baseline that is not named."""
-    name, arms = definition.baseline, definition.arm_names
-    if name is not None and name not in arms:
-        raise one_of("baseline", name, arms)
-    if name is None and problem.is_relative:
-        relative = next(str(one) for one in problem.constraints if one.factor)
-        raise InputError(
-            f"baseline is missing: the limit {relative!r} is relative to it. Name an arm, such as "
-            f"baseline = {arms[0]!r}."
-        )
 
 
 def rows_of(metrics: Any, wanted: Sequence[str]) -> Any:

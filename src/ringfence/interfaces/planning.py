@@ -241,8 +241,9 @@ class Planner:
         if self.target < _LEAST_PLAIN_TARGET:
             raise InputError(
                 f"target_error = {self.target:g} is too small for {self.instance.name!r}: its "
-                "noise cannot be tilted, or several arms are right, so errors must be counted. Use "
-                f"{_LEAST_PLAIN_TARGET:g} or more, or describe one right arm by a family of noise."
+                "noise cannot be tilted, several arms are right, or limits are relative, so errors "
+                f"must be counted. Use {_LEAST_PLAIN_TARGET:g} or more, or describe one right arm "
+                "by a family of noise, and limits by numbers."
             )
         return min(_MOST_PLAIN, math.ceil(_PLAIN_ERRORS / self.target))
 

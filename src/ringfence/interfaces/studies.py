@@ -20,7 +20,6 @@ from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
     arms_of,
     at_least,
-    known_baseline,
     place_of,
     positive,
     printable,
@@ -440,7 +439,7 @@ class Study(AsyncCalls):
 def _plan(definition: Definition, functions: Functions | None) -> Plan:
     """Return the plan of a definition whose metrics are all written out."""
     plan = Plan.of(definition, functions)
-    known_baseline(plan.problem, definition)
+    plan.problem.place_of_baseline(definition.baseline, definition.arm_names)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
     metrics = tuple(printable("metric", metric) for metric in (*used, *further))

@@ -182,8 +182,8 @@ def compare(
 ) -> list[ComparisonRow]:
     """Return a row for every instance, budget and policy, on common random numbers.
 
-    Policies on the same schedule see identical pulls, if the noise is known; adaptive policies
-    go their own ways. Every ratio is to the first policy.
+    Policies on the same schedule see identical pulls, if the noise is known and no limit is
+    relative to a baseline; adaptive policies go their own ways. Every ratio is to the first policy.
     """
     replications, threads = _count("replications", replications), _threads(threads)
     seed, batch = whole_seed(seed), _count("batch", batch)
@@ -309,6 +309,7 @@ def replay(
     arm: str,
     objective: str,
     constraints: str | Sequence[str],
+    baseline: str | None = None,
     budgets: int | Sequence[int] | None = None,
     policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     replications: int = 1000,
@@ -323,11 +324,13 @@ def replay(
     """Return what policies would have chosen on logged data, and how often that is right.
 
     `table` is a CSV, Parquet or Arrow file, a data frame (pandas, polars, Arrow) or a mapping of
-    columns; `arm` the column that names the arm. Right is the truth of the table; rows are drawn
-    with replacement, as if independent. Budgets are, unless given, a grid from the least possible
-    to the number of rows. An adaptive policy decides `batch` pulls at once, or up to a hundredth
-    of its pulls so far. A table that cannot answer is refused with reasons, or shown with them if
-    `force` is set. `progress` is told of finished replications.
+    columns; `arm` the column that names the arm. `baseline` is the arm that limits such as
+    "mean(x) <= 1.1 * baseline" are relative to: it is never rejected, and its noise counts. Right
+    is the truth of the table; rows are drawn with replacement, as if independent. Budgets are,
+    unless given, a grid from the least possible to the number of rows. An adaptive policy decides
+    `batch` pulls at once, or up to a hundredth of its pulls so far. A table that cannot answer is
+    refused with reasons, or shown with them if `force` is set. `progress` is told of finished
+    replications.
     """
     replications, threads, seed = (
         _count("replications", replications),
@@ -356,6 +359,7 @@ def replay(
         arm=arm,
         objective=objective,
         constraints=constraints,
+        baseline=None if baseline is None else str(baseline),
         functions=functions,
         seed=seed,
     )

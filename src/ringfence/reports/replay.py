@@ -222,6 +222,7 @@ class Replay:
             "rows_dropped": log.dropped,
             "objective": str(log.instance.problem.objective),
             "constraints": [str(one) for one in log.instance.problem.constraints],
+            "baseline": log.instance.baseline,
             "assumption": INDEPENDENCE,
             "truth": {
                 "arm": log.answer.name,

@@ -16,7 +16,9 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
     """Return the theory of an instance under the keys that other programs rely on.
 
     `margin_unit` says in what the violations of different constraints are compared;
-    `oracle_is_exact` whether the noise is gaussian, so that costs are exact.
+    `oracle_is_exact` whether the noise is gaussian, so that costs are exact. Where limits are
+    relative to a `baseline`, gaps are of differences, and rates and bounds, whose proofs take arms
+    for independent, are left out.
     """
     theory, oracle = instance.hardness, instance.oracle
     shares = None if oracle is None else oracle.allocation
@@ -24,6 +26,7 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
         "instance": instance.name,
         "optimal": instance.arms[theory.optimal],
         "feasible": theory.feasible,
+        "baseline": instance.baseline,
         "arms": [
             {"name": name} | vars(arm) for name, arm in zip(instance.arms, theory.arms, strict=True)
         ],
@@ -31,7 +34,7 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
         "H1": theory.h1,
         "H2": theory.h2,
         "lower_bound_rate": instance.lower_bound_rate,
-        "conjectured_rate": theory.conjectured_rate,
+        "conjectured_rate": theory.conjectured_rate if instance.baseline is None else None,
         "oracle_rate": None if oracle is None else oracle.rate,
         "oracle_allocation": None
         if shares is None

@@ -2,8 +2,8 @@
 
 One replication runs after the other: each has its own course. Under known noise a batch's pulls
 of one arm enter through their sum; where the noise is estimated, or sums do not suffice, through a
-record of the pulls. The rules inside are the plain functions of core and policies. May touch core,
-policies and simulation's laws.
+record of the pulls. Where limits are relative to a baseline the rules see differences. The rules
+inside are the plain functions of core and policies. May touch core, policies and simulation's laws.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.baseline import (
+    Versus,
+    add_choice,
+    fill_difference_covariances,
+    fill_difference_scales,
+    fill_differences,
+)
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import Answer, Choose, Evidence
@@ -43,7 +50,11 @@ class AdaptiveDesign(NamedTuple):
 
 
 class Room(NamedTuple):
-    """The arrays of one replication, used again by the next."""
+    """The arrays of one replication, used again by the next.
+
+    Where limits are relative, `versus` says to what; `seen` holds differences then, and `estimates`
+    and `covariances` are those of the arms themselves.
+    """
 
     record: Any
     sums: Floats
@@ -57,9 +68,14 @@ class Room(NamedTuple):
     everyone: Mask
     block: Floats
     scratch: Floats
+    estimates: Floats
+    covariances: Floats
+    versus: Versus
 
 
-def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None) -> Room:
+def make_room(
+    design: AdaptiveDesign, normals: int, recording: Recording | None, versus: Versus
+) -> Room:
     """Return the arrays that the kernel writes in; the laws see a single lane."""
     arm_count, width = len(design.optimal), len(design.scales)
     seen = Evidence(
@@ -74,6 +90,7 @@ def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None)
         left=np.zeros(1, np.int64),
     )
     most = design.budget - (arm_count - 1) * design.warm_up
+    relative = versus.is_relative
     return Room(
         record=None if recording is None else recording.make(arm_count, most),
         sums=np.zeros((arm_count, width)),
@@ -87,6 +104,9 @@ def make_room(design: AdaptiveDesign, normals: int, recording: Recording | None)
         everyone=np.ones((arm_count, 1), np.bool_),
         block=np.zeros((width, 1)),
         scratch=np.zeros((width + 2, width)),
+        estimates=np.zeros((arm_count, width) if relative else (1, 1)),
+        covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
+        versus=versus,
     )
 
 
@@ -116,15 +136,19 @@ def recorded_kernel(
     look: Callable[..., None],
     *,
     estimated: bool,
+    relative: bool = False,
 ) -> Callable[..., None]:
     """Return the compiled kernel (rng, order_rng, arrays, design, room, work, tally) -> None.
 
     Estimates come from a record of the pulls, and so does the noise where it is `estimated`.
     """
     return compile_kernel(
-        make_kernel(choose, recommend, None, forget, add, look, estimated=estimated),
+        make_kernel(
+            choose, recommend, None, forget, add, look, estimated=estimated, relative=relative
+        ),
         choose, recommend, shuffle, fill_pooled, fill_scales, fill_covariances,
         forget, add, look,
+        fill_differences, fill_difference_covariances, fill_difference_scales, add_choice,
         allocates=False,
     )  # fmt: skip
 
@@ -138,8 +162,9 @@ def make_kernel(
     look: Any,
     *,
     estimated: bool,
+    relative: bool = False,
 ) -> Callable[..., None]:
-    """Return the plain kernel."""
+    """Return the plain kernel; `relative` limits need a record."""
     recorded = look is not None
 
     def kernel(
@@ -153,7 +178,12 @@ def make_kernel(
     ) -> None:
         arm_count, width = design.optimal.shape[0], design.scales.shape[0]
         record, sums, seen, fresh = room.record, room.sums, room.seen, room.fresh
-        estimates, counts, priority = seen.estimates, seen.counts, seen.priority
+        counts, priority = seen.counts, seen.priority
+        if relative:
+            estimates, covariances = room.estimates, room.covariances
+        else:
+            estimates, covariances = seen.estimates, seen.covariances
+        baseline, factors = room.versus.place[0], room.versus.factors
         noise, block = room.noise, room.block
 
         for replication in range(tally.wrong.shape[0]):
@@ -188,7 +218,14 @@ def make_kernel(
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
-                    fill_covariances(seen.covariances, record.scatters, counts, room.pooled)
+                    fill_covariances(covariances, record.scatters, counts, room.pooled)
+                    if relative:
+                        fill_difference_scales(seen.scales, seen.scales, factors)
+                if relative:
+                    fill_differences(seen.estimates, estimates, baseline, factors)
+                    fill_difference_covariances(
+                        seen.covariances, covariances, counts, baseline, factors
+                    )
                 size = max(design.batch, int(design.growth * (design.budget - left)))
                 size = min(size, left)
                 if size <= 0:
@@ -204,7 +241,11 @@ def make_kernel(
                     if chosen[k] < 0 or chosen[k] >= arm_count:
                         tally.misjudged[0] += 1
                         return
-                    fresh[chosen[k]] += size // slots + int(k < size % slots)
+                    pulls = size // slots + int(k < size % slots)
+                    if relative:
+                        add_choice(fresh, counts, baseline, chosen[k], pulls)
+                    else:
+                        fresh[chosen[k]] += pulls
 
             answer, flag = recommend(seen, work)
             tally.flag_wrong[replication] = flag != design.feasible

@@ -77,8 +77,10 @@ def _few_rows(log: Log) -> Iterator[Doubt]:
     problem = log.instance.problem
     tails = [(attribute, attribute.first_pulls) for attribute in problem.attributes]
     tails += [
-        (constraint.attribute, _beyond(constraint.threshold))
-        for constraint in problem.constraints
+        (constraint.attribute, _beyond(float(sign * limit)))
+        for constraint, sign, limit in zip(
+            problem.constraints, problem.signs[1:], log.limits, strict=True
+        )
         if constraint.attribute.statistic == "share"
     ]
     for attribute, rows in tails:
@@ -160,11 +162,13 @@ def _too_close(log: Log) -> Iterator[Doubt]:
 
 def _closest(log: Log, rivals: Sequence[int]) -> str:
     """Return in words what lies nearest: an arm to a limit, or a rival to the answer."""
-    problem, means, errors = log.instance.judged, log.instance.means, log.errors
+    problem, means, errors = log.instance.judged, log.instance.compared, log.compared_errors
     best = log.instance.hardness.optimal
     near: list[tuple[float, str]] = []
     for i in (best, *rivals[:_MOST_NAMED]):
         for c, constraint in enumerate(log.instance.problem.constraints):
+            if i == log.instance.baseline_place and constraint.factor == 1.0:
+                continue  # its distance from itself is known
             gap = abs(float(means[i, c + 1] - problem.thresholds[c]))
             near.append(
                 (
@@ -191,15 +195,13 @@ def _matters(log: Log, arm: int, c: int) -> bool:
     """Tell whether what an arm's rows do not show of an attribute may change the answer.
 
     The rows that were not seen are as many as may be, and as far out as the table's own. Who it
-    is compared with has the noise that its own rows show.
+    is compared with, a baseline too, has the noise that its own rows show.
     """
     theory, means = log.instance.hardness, log.instance.means
     low, high = _reach(log, arm, c)
     own, reach = theory.arms[arm], _REACH * np.sqrt(log.errors[:, 0, 0])
     if c > 0:
-        limit = log.instance.judged.thresholds[c - 1]
-        in_question = not theory.feasible or own.kind in ("optimal", "deceiver")
-        return in_question and bool((low <= limit) != (high <= limit))
+        return _crosses_limit(log, arm, c, (low, high))
     if not theory.feasible or own.margin > 0.0:
         return False
     if own.kind != "optimal":
@@ -210,6 +212,39 @@ def _matters(log: Log, arm: int, c: int) -> bool:
         if other.margin <= 0.0 and other.kind != "optimal"
     ]
     return bool(others) and bool(high > min(others))
+
+
+def _crosses_limit(log: Log, arm: int, c: int, ends: tuple[float, float]) -> bool:
+    """Tell whether an arm may be on either side of a limit if its attribute lies between `ends`.
+
+    A baseline between them moves the limit of every arm that is compared with it.
+    """
+    theory, judged = log.instance.hardness, log.instance.judged
+    asked = [
+        i
+        for i, one in enumerate(theory.arms)
+        if not theory.feasible or one.kind in ("optimal", "deceiver")
+    ]
+    factor, threshold = float(judged.factors[c - 1]), float(judged.thresholds[c - 1])
+    place = log.instance.baseline_place if factor else None
+    reach = _REACH * np.sqrt(log.errors[:, c, c])
+    low, high = ends
+    if arm != place:
+        limit, slack = float(log.limits[c - 1]), 0.0 if place is None else factor * reach[place]
+        return arm in asked and bool(low <= limit + slack and high > limit - slack)
+    for i in asked:
+        if i == place:
+            sides = [(1.0 - factor) * end <= threshold for end in ends]
+            moves = sides[0] != sides[1]
+        else:
+            at = float(log.instance.means[i, c])
+            moves = bool(
+                at - reach[i] <= threshold + factor * high
+                and at + reach[i] > threshold + factor * low
+            )
+        if moves:
+            return True
+    return False
 
 
 def _reach(log: Log, arm: int, c: int) -> tuple[float, float]:

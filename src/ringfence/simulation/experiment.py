@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.baseline import Versus, kept_beside
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
@@ -106,10 +107,29 @@ class Experiment:
             )
         else:
             phases = self.policy.phases(arm_count, self.budget, least=least)
+            if self.is_relative:
+                phases = self._beside_baseline(phases)
             first = phases[0].pulls
         object.__setattr__(self, "phases", phases)
         object.__setattr__(self, "warm_up", first)
         object.__setattr__(self, "budget", int(self.budget))
+
+    def _beside_baseline(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        """Return the phases of a policy that keeps the baseline, and an arm beside it."""
+        most = len(self.instance.arms)
+        kept = tuple(one._replace(keep=min(most, kept_beside(one.keep))) for one in phases)
+        if pulls_used(most, kept) > self.budget:
+            raise InputError(
+                f"policy {self.policy.name!r} goes on pulling when one arm is left, and baseline = "
+                f"{self.instance.baseline!r} is never dropped: {pulls_used(most, kept)} pulls are "
+                f"more than budget = {self.budget}. Use another policy."
+            )
+        return kept
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether limits are relative to a baseline: rules then see differences."""
+        return self.instance.baseline is not None
 
     @property
     def estimated(self) -> bool:
@@ -118,8 +138,11 @@ class Experiment:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether estimates come from a record of the pulls: their sums do not suffice."""
-        return self.estimated or self.instance.law.needs_pulls
+        """Whether estimates come from a record of the pulls: their sums do not suffice.
+
+        Where limits are relative they would, but only these kernels know of a baseline.
+        """
+        return self.estimated or self.instance.law.needs_pulls or self.is_relative
 
     @property
     def is_adaptive(self) -> bool:
@@ -201,6 +224,11 @@ class Experiment:
         if self.growth == 0.0:
             return self.budget
         return min(self.budget, _SLOTS * math.log(self.budget) / self.growth)
+
+    @property
+    def versus(self) -> Versus:
+        """What limits are relative to."""
+        return Versus.of(self.instance.baseline_place, self.instance.judged.factors)
 
     @property
     def _thresholds(self) -> Floats:
@@ -285,10 +313,10 @@ class Experiment:
             self._run_adaptive(self.policy, streams, tally, recording, arrays)
             return
         kernel = recorded_kernels.recorded_kernel(
-            self.policy.reject, recording, estimated=self.estimated
+            self.policy.reject, recording, estimated=self.estimated, relative=self.is_relative
         )
         most = sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
-        room = recorded_kernels.make_room(self.design, recording, most)
+        room = recorded_kernels.make_room(self.design, recording, most, self.versus)
         kernel(*streams, arrays, self.design, room, tally)
 
     def _run_adaptive(
@@ -305,9 +333,9 @@ class Experiment:
         else:
             kernel = adaptive_kernels.recorded_kernel(
                 policy.choose, policy.answer, recording.forget, recording.add, recording.look,
-                estimated=self.estimated,
+                estimated=self.estimated, relative=self.is_relative,
             )  # fmt: skip
-        room = adaptive_kernels.make_room(design, law.normals, recording)
+        room = adaptive_kernels.make_room(design, law.normals, recording, self.versus)
         work = policy.make_work(len(self.instance.arms), len(design.scales))
         kernel(*streams, arrays, design, room, work, tally)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.baseline import difference_scales, differences
 from ringfence.core.errors import InputError
 from ringfence.core.expressions import Functions
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
@@ -25,12 +26,26 @@ PAPER_INSTANCES = ("paper-1", "paper-2", "paper-3", "paper-4")
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A problem with named arms whose distributions are known."""
+    """A problem with named arms whose distributions are known.
+
+    `baseline` is the arm that limits are relative to; where there are such limits it must be named.
+    """
 
     name: str
     problem: Problem
     arms: tuple[str, ...]
     law: Law
+    baseline: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a baseline that is no arm, that limits miss, or that nothing is relative to."""
+        self.problem.place_of_baseline(self.baseline, self.arms)
+        if self.baseline is not None and not self.problem.is_relative:
+            raise InputError(
+                f"baseline = {self.baseline!r}: no limit is relative to it. Write one, such as "
+                f"'{self.problem.constraints[0].attribute} {self.problem.constraints[0].relation} "
+                "1.1 * baseline', or leave the baseline out."
+            )
 
     @classmethod
     def load(cls, source: str | Path) -> "Instance":
@@ -58,19 +73,20 @@ class Instance:
         arm: str,
         objective: str,
         constraints: Sequence[str],
+        baseline: str | None = None,
         name: str = "table",
         functions: Functions | None = None,
     ) -> "Instance":
         """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
 
+        `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to, and
         `functions` are attributes of the user's own, by the name that expressions call them.
         """
         from ringfence.simulation.tables import columns_of_frame, table_instance
 
         problem = Problem.parse(objective, constraints, functions=functions)
-        problem.require_numbers("live studies know one, simulations do not yet")
         columns = columns_of_frame(frame, [arm, *problem.metrics])
-        return table_instance(name, problem, columns, arm)
+        return table_instance(name, problem, columns, arm, baseline=baseline)
 
     @cached_property
     def judged(self) -> Problem:
@@ -87,15 +103,31 @@ class Instance:
         """The true attributes [arm, attribute], oriented so that lower is better."""
         return self.law.means
 
+    @cached_property
+    def baseline_place(self) -> int | None:
+        """Which arm the baseline is."""
+        return self.problem.place_of_baseline(self.baseline, self.arms)
+
+    @cached_property
+    def compared(self) -> Floats:
+        """The true attributes as limits see them: less the baseline's multiple, if relative."""
+        if self.baseline_place is None:
+            return self.means
+        return differences(self.means, self.baseline_place, self.judged.factors)
+
     @property
     def scales(self) -> Floats:
-        """sqrt(a) of each attribute, as a policy that knows the noise is given them."""
-        return np.sqrt(self.law.constants)
+        """sqrt(a) of each attribute, as a policy that knows the noise is given them.
+
+        Where a limit is relative, of a difference between arms that were pulled equally often.
+        """
+        scales = np.sqrt(self.law.constants)
+        return scales if self.baseline is None else difference_scales(scales, self.judged.factors)
 
     @cached_property
     def hardness(self) -> Hardness:
         """The theory of the instance."""
-        return hardness(self.means, self.scales, self.judged.thresholds)
+        return hardness(self.compared, self.scales, self.judged.thresholds)
 
     @property
     def truth(self) -> Truth:
@@ -112,18 +144,21 @@ class Instance:
     def oracle(self) -> Oracle | None:
         """The best static allocation and its rate; None where several arms are right.
 
-        It is exact for gaussian noise, and an approximation by its covariances otherwise.
+        It is exact for gaussian noise, and an approximation by its covariances otherwise. Where
+        limits are relative there is none: it takes arms for independent, differences are not.
         """
-        return oracle(self.truth)
+        return None if self.baseline is not None else oracle(self.truth)
 
     @property
     def lower_bound_rate(self) -> float | None:
         """The decay that no consistent policy beats, where it is proven."""
+        if self.baseline is not None:
+            return None
         return lower_bound_rate(self.hardness, self.law.covariances)
 
     def upper_bound(self, budget: int) -> float | None:
         """Bound Constrained-SR's error; None where the constants are not proven."""
-        if not self.law.constants_are_proven:
+        if not self.law.constants_are_proven or self.baseline is not None:
             return None
         return upper_bound(self.hardness, budget, constraint_count=len(self.problem.constraints))
 

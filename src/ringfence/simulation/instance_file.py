@@ -51,6 +51,7 @@ class _File(BaseModel):
     model_config = _SHAPE
     objective: str
     constraints: list[str]
+    baseline: str | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     noise: _Noise
@@ -125,7 +126,6 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(file.objective, file.constraints, functions=functions)
-    problem.require_numbers("live studies know one, simulations do not yet")
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):
@@ -142,7 +142,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
     means = np.array([_mean(arm, label, metrics, families) for label, arm in file.arms.items()])
     covariances = _covariances(file, metrics, families)
     law = _law(problem.judged, metrics, families, means, covariances)
-    return require_sound(Instance(name, problem, tuple(file.arms), law))
+    return require_sound(Instance(name, problem, tuple(file.arms), law, file.baseline))
 
 
 def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instance:
@@ -158,7 +158,7 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
     if file.metrics is not None:
         _metrics(file, problem)
     columns = read_columns(folder / file.noise.path, [file.noise.arm, *problem.metrics])
-    return table_instance(name, problem, columns, file.noise.arm)
+    return table_instance(name, problem, columns, file.noise.arm, baseline=file.baseline)
 
 
 def loaded_function(key: str, text: str, folder: Path) -> Any:

@@ -7,6 +7,7 @@ simulation and the file that was named.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ringfence.core.answers import Answers, drawn_answers
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.baseline import difference_covariances
 from ringfence.core.errors import InputError
 from ringfence.core.expressions import Attribute, Functions
 from ringfence.core.hardness import Kind
@@ -85,6 +87,23 @@ class Log:
     unusable: tuple[Unusable, ...]
     dropped: int
 
+    @cached_property
+    def compared_errors(self) -> Floats:
+        """The covariance of the estimates as limits see them: with the baseline's, if relative."""
+        place = self.instance.baseline_place
+        if place is None:
+            return self.errors
+        once = np.ones(len(self.arms), np.int64)  # these are of estimates, not of pulls
+        return difference_covariances(self.errors, once, place, self.instance.judged.factors)
+
+    @property
+    def limits(self) -> Floats:
+        """The oriented limits as numbers: of relative ones, what they are by the table."""
+        judged, place = self.instance.judged, self.instance.baseline_place
+        if place is None:
+            return judged.thresholds
+        return np.asarray(judged.thresholds + judged.factors * self.instance.means[place, 1:])
+
     @property
     def rows(self) -> int:
         """How many rows are used."""
@@ -113,16 +132,20 @@ def read_log(
     arm: str,
     objective: str,
     constraints: str | Sequence[str],
+    baseline: str | None = None,
     functions: Functions | None = None,
     seed: int = 0,
 ) -> Log:
-    """Return a table with its truth: a path, a data frame, or a mapping of columns."""
+    """Return a table with its truth: a path, a data frame, or a mapping of columns.
+
+    `baseline` is the arm that limits are relative to, if any is.
+    """
     problem = Problem.parse(objective, constraints, functions=functions)
     columns, unusable, dropped = _usable(
         table_columns(table, [arm, *problem.metrics]), arm, problem.metrics
     )
     name = Path(table).name if isinstance(table, str | Path) else _FRAME
-    instance = table_instance(name, problem, columns, arm)
+    instance = table_instance(name, problem, columns, arm, baseline=baseline)
     samples = _samples(instance, columns, arm)
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
     scatters = _scatters(instance, samples)
@@ -135,6 +158,8 @@ def read_log(
         instance.scales,
         instance.judged.thresholds,
         arms=range(len(instance.arms)),
+        baseline=instance.baseline_place,
+        factors=instance.judged.factors,
     )
     arms = tuple(
         ArmTruth(

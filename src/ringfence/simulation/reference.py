@@ -7,6 +7,13 @@ May touch core, policies and simulation.
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.baseline import (
+    add_choice,
+    difference_covariances,
+    difference_scales,
+    differences,
+    sparing,
+)
 from ringfence.core.noise import BORROWED_PULLS
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, apparent_answer
@@ -47,11 +54,20 @@ class _Course:
         self.thresholds, self.optimal = design.thresholds, design.optimal
         self.feasible = design.feasible
         self.right = set(np.flatnonzero(self.optimal).tolist())
+        self.baseline = experiment.instance.baseline_place
+        self.factors = experiment.instance.judged.factors
 
     def pull(self, arm: int, times: int) -> None:
         """Pull an arm."""
         for _ in range(times):
             self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
+
+    def with_baseline(self, chosen: Integers) -> list[int]:
+        """Return the arms to pull in place of those chosen: some pulls are the baseline's."""
+        fresh, baseline = np.zeros_like(self.counts), self.experiment.versus.place[0]
+        for arm in chosen.tolist():
+            add_choice(fresh, self.counts, baseline, arm, 1)
+        return np.repeat(np.arange(len(fresh)), fresh).tolist()
 
     def look(self) -> None:
         """Estimate anew, from every pull so far, where there are fresh ones."""
@@ -64,6 +80,8 @@ class _Course:
                 )
         if self.experiment.estimated:
             self.scales, self.covariances = _noise(self.scatters, self.counts)
+            if self.baseline is not None:
+                self.scales = difference_scales(self.scales, self.factors)
 
     def lose(self, tally: Tally, phase: int) -> None:
         """Note that the last right arm is gone."""
@@ -72,10 +90,16 @@ class _Course:
 
     @property
     def evidence(self) -> Evidence:
-        """What a rule sees."""
+        """What a rule sees: differences, where limits are relative to a baseline."""
+        estimates, covariances = self.estimates, self.covariances
+        if self.baseline is not None:
+            estimates = differences(estimates, self.baseline, self.factors)
+            covariances = difference_covariances(
+                covariances, self.counts, self.baseline, self.factors
+            )
         return Evidence(
-            self.estimates, self.counts, np.zeros_like(self.counts), self.alive,
-            self.covariances, self.scales, self.thresholds, self.priority,
+            estimates, self.counts, np.zeros_like(self.counts), self.alive,
+            covariances, self.scales, self.thresholds, self.priority,
             np.array([self.experiment.budget - self.counts.sum()]),
         )  # fmt: skip
 
@@ -95,11 +119,16 @@ def _reject_by_phase(course: _Course, policy: PhasePolicy, tally: Tally) -> tupl
         for arm in _by_priority(alive, course.priority):
             course.pull(arm, phase.pulls + (phase.extra > _ahead(arm, alive, course.priority)))
         course.look()
+        seen = course.evidence
         while alive.sum() > phase.keep and policy.reject is not None:
-            out = policy.reject(
-                course.estimates, course.counts, alive,
+            given = (
+                seen.estimates, course.counts, alive,
                 course.scales, course.thresholds, course.priority,
             )  # fmt: skip
+            if course.baseline is None:
+                out = policy.reject(*given)
+            else:
+                out = sparing(policy.reject)(*given, course.baseline)
             if out not in np.flatnonzero(alive):
                 tally.misjudged[0] += 1
                 break
@@ -125,7 +154,7 @@ def _choose_batches(
         if not set(chosen.tolist()) <= set(range(arm_count)):
             tally.misjudged[0] += 1
             break
-        for arm in chosen:
+        for arm in chosen if course.baseline is None else course.with_baseline(chosen):
             course.pull(int(arm), 1)
         course.look()
     return policy.answer(course.evidence, work)

@@ -83,7 +83,9 @@ def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
     return {name: table[name].to_list() for name in wanted}
 
 
-def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> Instance:
+def table_instance(
+    name: str, problem: Problem, columns: Columns, arm: str, *, baseline: str | None = None
+) -> Instance:
     """Return the instance whose truth is the table; arms in order of first appearance."""
     labels = [_label(value, arm, row) for row, value in enumerate(columns[arm], start=1)]
     arms = tuple(dict.fromkeys(labels))
@@ -98,14 +100,14 @@ def table_instance(name: str, problem: Problem, columns: Columns, arm: str) -> I
     judged = problem.judged
     linear = all(attribute.is_mean for attribute in judged.attributes)
     law = _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
-    return require_sound(Instance(name, problem, arms, law))
+    return require_sound(Instance(name, problem, arms, law, baseline))
 
 
 def _law_of_means(problem: Problem, rows: Floats, starts: Integers) -> TableLaw:
     """Return the law of what each row contributes to means and shares.
 
     Means are summed as deviations from their thresholds, so that rows on it stay on it; shares
-    as ones and zeros, which sum exactly.
+    as ones and zeros, which sum exactly. What is compared with a baseline is summed as it is.
     """
     recipe, origin = problem.recipe, np.zeros(len(problem.attributes))
     columns = []
@@ -113,7 +115,7 @@ def _law_of_means(problem: Problem, rows: Floats, starts: Integers) -> TableLaw:
         values = rows[:, recipe.metric_of[c]]
         if attribute.statistic == "share":
             values = contributions(attribute.kind, recipe.levels[c], values)
-        elif c > 0:
+        elif c > 0 and not problem.constraints[c - 1].factor:
             origin[c] = problem.thresholds[c - 1]
         columns.append(recipe.signs[c] * values + 0.0 - origin[c])
     return TableLaw(np.column_stack(columns), starts, origin)

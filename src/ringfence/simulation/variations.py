@@ -19,11 +19,15 @@ _RELAXED = 0.05
 def relaxed(instance: Instance, place: int) -> tuple[str, Instance]:
     """Return the instance with one constraint 5% looser, and the constraint in words.
 
-    A threshold of zero moves by 5% of the noise instead.
+    A limit of zero moves by 5% of the noise instead; a relative one by 5% of what it is.
     """
     constraints = list(instance.problem.constraints)
     one = constraints[place]
-    by = _RELAXED * abs(one.threshold)
+    limit = one.threshold
+    if one.factor and instance.baseline_place is not None:
+        sign = float(instance.problem.signs[place + 1])
+        limit += one.factor * sign * float(instance.means[instance.baseline_place, place + 1])
+    by = _RELAXED * abs(limit)
     if by == 0.0:
         by = _RELAXED / float(np.sqrt(2.0 * instance.law.constants[place + 1]))
     looser = one.threshold + (by if one.relation == "<=" else -by)
@@ -33,7 +37,9 @@ def relaxed(instance: Instance, place: int) -> tuple[str, Instance]:
 
 
 def without(instance: Instance, arm: int) -> Instance | None:
-    """Return the instance without an arm; None where its law cannot be cut."""
+    """Return the instance without an arm; None where its law cannot be cut, or limits need it."""
+    if arm == instance.baseline_place:
+        return None
     kept = [place for place in range(len(instance.arms)) if place != arm]
     law = instance.law
     if isinstance(law, GaussianLaw):

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ringfence.core.arrays import Integers, Mask
+from ringfence.core.baseline import add_choice, kept_beside, sparing
 from ringfence.core.errors import InputError
 from ringfence.core.expressions import Functions
 from ringfence.core.gaps import apparent_best, gap, margin
@@ -195,23 +196,15 @@ def _withdraw(plan: Plan, alive: Mask, standing: Standing, book: Book) -> list[R
 def _reject(
     policy: PhasePolicy, evidence: Evidence, keep: int, baseline: int | None
 ) -> list[Rejection]:
-    """Let the policy drop arms until so many are left.
-
-    A baseline is never dropped: the policy is then asked about the others alone, and the last of
-    them stays beside it.
-    """
-    left = []
+    """Let the policy drop arms until so many are left; a baseline is never dropped."""
+    left: list[Rejection] = []
     alive, scales, thresholds = evidence.alive, evidence.scales, evidence.thresholds
-    least = keep if baseline is None else max(keep, 2)
-    while policy.reject is not None and alive.sum() > least:
+    if policy.reject is None:
+        return left
+    seen = (evidence.estimates, evidence.counts, alive, scales, thresholds, evidence.priority)
+    while alive.sum() > (keep if baseline is None else kept_beside(keep)):
         best = apparent_best(evidence.estimates, alive, scales, thresholds, evidence.priority)
-        out = -1
-        for among in (alive, _without(alive, baseline)):
-            out = policy.reject(
-                evidence.estimates, evidence.counts, among, scales, thresholds, evidence.priority
-            )
-            if out != baseline:
-                break
+        out = policy.reject(*seen) if baseline is None else sparing(policy.reject)(*seen, baseline)
         if out < 0 or out >= len(alive) or not alive[out]:
             raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
         rival = None if out == best else int(best)
@@ -219,13 +212,6 @@ def _reject(
         left.append(Rejection(int(out), f"rejected by {policy.name}", rival, float(distance)))
         alive[out] = False
     return left
-
-
-def _without(alive: Mask, arm: int | None) -> Mask:
-    others = alive.copy()
-    if arm is not None:
-        others[arm] = False
-    return others
 
 
 def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
@@ -264,31 +250,22 @@ def _batch(
     policy: AdaptivePolicy, plan: Plan, before: Round, evidence: Evidence, standing: Standing
 ) -> list[int]:
     size = min(plan.definition.batch, standing.budget - standing.spent)
-    allocation = [0] * plan.arm_count
+    allocation: Integers = np.zeros(plan.arm_count, np.int64)
     if size <= 0:
-        return allocation
+        return [0] * plan.arm_count
     uniforms = round_stream(plan.definition.seed, before.number + 1).random(size)
     chosen = np.full(size, -1)
     work = policy.make_work(plan.arm_count, len(evidence.scales))
     policy.choose(evidence, uniforms, chosen, work)
+    baseline = plan.baseline if plan.problem.is_relative else None
     for arm in chosen:
         if arm < 0 or arm >= plan.arm_count or not evidence.alive[arm]:
             raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
-        allocation[_or_baseline(plan, evidence, allocation, int(arm))] += 1
-    return allocation
-
-
-def _or_baseline(plan: Plan, evidence: Evidence, allocation: Sequence[int], arm: int) -> int:
-    """Return the baseline in place of an arm that it has fewer pulls than.
-
-    Its noise is in every comparison, and the rules, which know arms one by one, do not see that
-    a pull of it serves them all.
-    """
-    baseline = plan.baseline
-    if baseline is None or not plan.problem.is_relative:
-        return arm
-    pulls = evidence.counts + np.array(allocation)
-    return baseline if pulls[baseline] < pulls[arm] else arm
+        if baseline is None:
+            allocation[arm] += 1
+        else:
+            add_choice(allocation, evidence.counts, baseline, int(arm), 1)
+    return [int(count) for count in allocation]
 
 
 def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:

@@ -43,6 +43,11 @@ def _show(document: dict[str, Any], problem: Any) -> None:
             output.say(f"{written} is judged as {judged}, which is the same and less noisy.")
     answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
     output.say(f"{document['optimal']} {answer}.")
+    if document["baseline"] is not None:
+        output.say(
+            f"Limits are relative to {document['baseline']}: margins and gaps are of what an arm "
+            "is beyond it. Rates and bounds are not known then."
+        )
     if not document["feasible"] and len(problem.constraints) > 1:
         output.say("Violations of different constraints are compared in units of their noise.")
     rows = [
@@ -59,12 +64,10 @@ def _show(document: dict[str, Any], problem: Any) -> None:
     facts = [
         ("H1", document["H1"], "sum of 1/Delta^2"),
         ("H2", document["H2"], "largest rank/Delta^2"),
-        (
-            "1/H1",
-            document["conjectured_rate"],
-            "conjectured limit of any decay rate, up to a constant",
-        ),
     ]
+    if document["conjectured_rate"] is not None:
+        why = "conjectured limit of any decay rate, up to a constant"
+        facts.append(("1/H1", document["conjectured_rate"], why))
     if document["lower_bound_rate"] is not None:
         facts.append(("Delta^2", document["lower_bound_rate"], "proven limit of any decay rate"))
     if document["budget"] is not None:

@@ -31,6 +31,13 @@ def replay(
         list[str],
         typer.Option("--constraint", help="Such as 'p95(latency_ms) <= 200'; may be repeated."),
     ],
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            help="The arm that limits such as 'mean(ms) <= 1.1 * baseline' are relative to.",
+        ),
+    ] = None,
     budgets: Annotated[
         str | None,
         typer.Option("--budgets", help="Budgets with commas between; else a grid is tried."),
@@ -82,6 +89,7 @@ def replay(
             arm=arm,
             objective=objective,
             constraints=constraint,
+            baseline=baseline,
             budgets=amounts,
             policies=names,
             replications=replications,
@@ -117,6 +125,8 @@ def _show_truth(found: "Replay") -> None:
     what = "is the best feasible arm" if log.feasible else "comes nearest; no arm is feasible"
     output.say(f"truth of the table: {log.answer.name} {what} ({readings})")
     output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")
+    if log.instance.baseline is not None:
+        output.say(f"  {_limits(found)}")
     for note in found.notes:
         output.say(f"  {note}")
     output.say(f"  {INDEPENDENCE}")
@@ -135,6 +145,20 @@ def _show_truth(found: "Replay") -> None:
     output.show_table("Truth of the table, with 95% intervals", columns, rows)
     if len(arms) > _MOST_ARMS:
         output.say(f"{len(arms) - _MOST_ARMS} more arms are in --json")
+
+
+def _limits(found: "Replay") -> str:
+    """Return in words what relative limits are by the table."""
+    log = found.log
+    problem = log.instance.judged
+    said = [
+        f"{constraint.attribute} {constraint.relation} {sign * limit:.4g}"
+        for constraint, sign, limit in zip(
+            problem.constraints, problem.signs[1:], log.limits, strict=True
+        )
+        if constraint.factor
+    ]
+    return f"baseline {log.instance.baseline}: by its rows {', '.join(said)}; it is never rejected"
 
 
 def _show_rows(found: "Replay") -> None:

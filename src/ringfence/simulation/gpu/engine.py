@@ -52,6 +52,8 @@ _READ = (
     "room.seen.in_flight",
     "room.seen.thresholds",
     "room.record.everyone",
+    "room.versus.place",
+    "room.versus.factors",
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.scales", "room.seen.scales", "room.seen.covariances")
@@ -139,6 +141,11 @@ def require_supported(experiment: Experiment) -> None:
     name = experiment.instance.name
     if experiment.instance.has_own:
         raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
+    if experiment.is_relative:
+        raise InputError(
+            f"engine = 'cuda' cannot run instance {name!r}: its limits are relative to baseline = "
+            f"{experiment.instance.baseline!r}, and must be numbers there. Use engine = 'cpu'."
+        )
     place = _place(experiment)
     if isinstance(place.room.record, SampleRecord):
         raise InputError(
@@ -248,10 +255,11 @@ def _place(experiment: Experiment) -> Place:
     policy, recording = experiment.policy, _recording(experiment)
     if isinstance(policy, AdaptivePolicy):
         design = experiment.adaptive_design
-        room: Any = adaptive_kernels.make_room(design, 0, recording)
+        room: Any = adaptive_kernels.make_room(design, 0, recording, experiment.versus)
         work = policy.make_work(len(experiment.instance.arms), len(design.scales))
     else:
-        room, work = recorded_kernels.make_room(experiment.design, recording, 1), np.zeros(1)
+        room = recorded_kernels.make_room(experiment.design, recording, 1, experiment.versus)
+        work = np.zeros(1)
     return Place(
         room=room,
         work=work,

@@ -24,6 +24,7 @@ from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.laws import GaussianLaw
 from ringfence.simulation.rare.mixture import look
 from ringfence.simulation.rare.modes import phase_stages
+from ringfence.simulation.rare.tilts import require_numbers
 from ringfence.simulation.records import Recording
 
 GROUPS = 8
@@ -98,11 +99,12 @@ class Split:
 def can_split(experiment: Experiment) -> bool:
     """Tell whether an experiment's replications are points."""
     known = isinstance(experiment.instance.law, GaussianLaw) and not experiment.estimated
-    return known and not experiment.is_adaptive
+    return known and not experiment.is_adaptive and not experiment.is_relative
 
 
 def require_split(experiment: Experiment) -> None:
     """Refuse what splitting cannot do."""
+    require_numbers(experiment.instance, "splitting")
     if not can_split(experiment):
         raise InputError(
             "method = 'splitting' takes gaussian noise, known scales and a policy with phases. Use "

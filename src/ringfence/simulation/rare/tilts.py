@@ -35,12 +35,23 @@ class Tilted:
 
 
 def require_tilts(instance: Instance) -> None:
-    """Refuse laws that cannot be tilted."""
+    """Refuse laws that cannot be tilted, and limits whose ways to err are not known."""
+    require_numbers(instance, "importance")
     if not isinstance(instance.law, GaussianLaw | MixedLaw):
         raise InputError(
             f"method = 'importance': the noise of {instance.name!r} cannot be tilted. It takes "
             "means of gaussian, bernoulli, poisson or exponential metrics. Use method = "
             "'monte-carlo'."
+        )
+
+
+def require_numbers(instance: Instance, method: str) -> None:
+    """Refuse limits relative to a baseline: arms then err together, which no mode describes."""
+    if instance.baseline is not None:
+        raise InputError(
+            f"method = {method!r}: limits of {instance.name!r} are relative to baseline = "
+            f"{instance.baseline!r}, and must be numbers. Use method = 'monte-carlo', or write "
+            "them as numbers."
         )
 
 
