@@ -53,13 +53,21 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
 }
-copybutton_prompt_text = "$ "
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 
 def plain(*arguments: Any) -> None:
-    """Read docstrings as the plain English that they are: bars and stars mean themselves."""
+    """Read docstrings as the plain English that they are: bars and stars mean themselves.
+
+    An example is shown to the letter: it begins with a prompt and ends with an empty line.
+    """
     lines: list[str] = arguments[-1]
-    lines[:] = [line.replace("|", r"\|").replace("*", r"\*") for line in lines]
+    within = False
+    for place, line in enumerate(lines):
+        within = bool(line.strip()) and (within or line.lstrip().startswith(">>> "))
+        if not within:
+            lines[place] = line.replace("|", r"\|").replace("*", r"\*")
 
 
 def setup(app: Sphinx) -> None:

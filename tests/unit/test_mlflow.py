@@ -27,14 +27,12 @@ def mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """MLflow with an empty store of its own, which forgets afterwards that it was used."""
     folder, before = tmp_path_factory.mktemp("mlflow"), dict(os.environ)
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    os.environ["MLFLOW_TRACKING_URI"] = f"sqlite:///{folder / 'mlflow.db'}"
     import mlflow
 
-    place = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{folder / 'mlflow.db'}")
     made = mlflow.create_experiment("studies", artifact_location=(folder / "files").as_uri())
-    mlflow.set_experiment(experiment_id=made)
+    os.environ["MLFLOW_EXPERIMENT_ID"] = made
     yield mlflow
-    mlflow.set_tracking_uri(place)
     os.environ.clear()
     os.environ.update(before)
 
@@ -76,7 +74,10 @@ def artifact(mlflow: Any, run: Any, name: str, folder: Path) -> str:
 
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_study_is_read_back(mlflow: Any, inside: bool, tmp_path: Path) -> None:
-    arms = {"big": {"depth": 9, "note": "x" * 7000}, "small": {"depth": 3}}
+    arms: dict[str, dict[str, Any]] = {
+        "big": {"depth": 9, "note": "x" * 7000},
+        "small": {"depth": 3},
+    }
     study = study_of(arms, ["mean(late) <= 0.7", "share(late > 2) <= 0.1"], big=0.9)
     if inside:
         with mlflow.start_run(run_name="around") as around:

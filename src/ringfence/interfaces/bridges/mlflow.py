@@ -19,6 +19,26 @@ def log_to_mlflow(study: Study, *, client: Any = None) -> str:
 
     Inside of an active run it is nested as well. `client` stands in for the module `mlflow`.
     Names are put into the letters that MLflow allows: `mean(x)` is the metric "mean x".
+
+    >>> import mlflow
+    >>> import ringfence as rf
+    >>> study = rf.Study.create(
+    ...     "pair",
+    ...     arms=["old", "new"],
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(seconds) <= 1",
+    ...     budget=20,
+    ...     policy="uniform",
+    ...     storage="memory://",
+    ...     seed=1,
+    ... )
+    >>> for pull in study.pulls():
+    ...     good = 0.8 if pull.arm == "new" else 0.6
+    ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+    >>> mlflow.set_tracking_uri("sqlite:///mlflow.db")
+    >>> run = mlflow.get_run(rf.log_to_mlflow(study))
+    >>> run.data.tags["arm"], run.data.params["constraint_0"], run.data.metrics["pulls_used"]
+    ('new', 'mean(seconds) <= 1', 20.0)
     """
     mlflow = _mlflow() if client is None else _module(client)
     verdict, definition = study.recommend(), study.definition

@@ -17,7 +17,13 @@ _TITLES = {
 
 
 def paper_figure(report: PaperReport, *, theme: str | Theme = "light") -> Any:
-    """Return the four panels in the paper's arrangement, published points as open marks."""
+    """Return the four panels in the paper's arrangement, published points as open marks.
+
+    >>> import ringfence as rf
+    >>> chart = rf.paper_figure(rf.reproduce_paper(replications=1000))
+    >>> rf.save_chart(chart, "paper.svg").name
+    'paper.svg'
+    """
     alt = altair()
     panels = [
         _panel(paper_rows(report, place), _TITLES[place]) for place in range(1, len(PANELS) + 1)
