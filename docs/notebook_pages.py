@@ -56,7 +56,8 @@ def page_of(notebook: Any, name: str) -> tuple[str, dict[str, str]]:
                 pictures[file] = data["image/svg+xml"]
                 parts.append(f"![The chart that the cell above shows]({file})")
             elif "text/html" in data:
-                parts.append(f"````{{raw}} html\n{data['text/html']}\n````")
+                html = f'<div style="overflow-x: auto">{data["text/html"]}</div>'
+                parts.append(f"````{{raw}} html\n{html}\n````")
             else:
                 parts.append(f"```text\n{data['text/plain'].rstrip()}\n```")
     where = f"[`examples/notebooks/{name}.ipynb`](../../examples/notebooks/{name}.ipynb)"

@@ -17,7 +17,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SHOWN = {
     "first-study": ["warm is the best feasible arm", "300 ms: effusive, feasible"],
     "incentives": ["right by the table: (1,1.5] dollars", "top-two is right 95% of the time with"],
-    "models": ["is the best feasible arm", "0.70: max_depth=16"],
+    "models": ["is the best feasible arm", "deceiver"],
 }
 CHARTS = {"first-study": 2, "incentives": 2, "models": 1}
 # The kernel itself is not asked to be without warnings; charts are drawn here, not by a browser.
