@@ -16,7 +16,8 @@ is taken.
 
 Beside it, at the same budget, on the same instances, ringfence's policies in the simulator, with
 noise that they learn, and whole studies with all defaults, of which one may ship whatever is named
-feasible, or what is named with exit code 0, or only an answer that is 95% sure.
+feasible, or what is named with exit code 0, or only an answer that is 95% sure. And both ways after
+each other: a policy finds an arm, and a fresh sample of that arm alone shows whether it is safe.
 """
 
 import argparse
@@ -180,20 +181,46 @@ def fixed_split(
             yield f"fixed split, {name}{correction}", tallied(instance, shipped)
 
 
+def named_feasible(
+    instance: rf.Instance, policy: str, budget: int, replications: int
+) -> dict[str, int]:
+    """Return how often a policy names each arm as feasible, with noise that it learns."""
+    result = rf.simulate(
+        instance, policy, budget=budget, replications=replications, scales="estimated",
+        batch=max(1, budget // BATCHES),
+    )  # fmt: skip
+    return {arm: named["feasible"] for arm, named in result.chosen.items()}
+
+
 def policies(
     instance: rf.Instance, budget: int, replications: int
 ) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield what ringfence's policies name as feasible, with noise that they learn."""
+    """Yield what ringfence's policies name as feasible; whatever else they say ships nothing."""
     for policy in POLICIES:
-        result = rf.simulate(
-            instance, policy, budget=budget, replications=replications, scales="estimated",
-            batch=max(1, budget // BATCHES),
-        )  # fmt: skip
-        shipped: dict[str | None, int] = {
-            arm: named["feasible"] for arm, named in result.chosen.items()
-        }
-        shipped[None] = sum(named["infeasible"] for named in result.chosen.values())
+        named = named_feasible(instance, policy, budget, replications)
+        shipped: dict[str | None, int] = dict(named.items())
+        shipped[None] = replications - sum(shipped.values())
         yield f"ringfence: `{policy}`, simulated", tallied(instance, shipped)
+
+
+def confirmed(
+    instance: rf.Instance, budget: int, replications: int
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield what is shipped if a quarter of the budget is kept to test the named arm afresh.
+
+    Three quarters find an arm; the rest is a fixed sample of that arm alone, which no decision has
+    seen, so that its bounds hold. The two samples are independent: chances are multiplied.
+    """
+    test = budget // 4
+    named = named_feasible(instance, "top-two", budget - test, replications)
+    _, _, high = bounds(instance, test, 20_000, ALPHA, np.random.default_rng([1, budget]))
+    passing = (high <= instance.judged.thresholds).all(axis=2).mean(axis=0)
+    shipped = {arm: count * passing[instance.arms.index(arm)] for arm, count in named.items()}
+    counts = dict.fromkeys(OUTCOMES, 0.0)
+    for arm, count in shipped.items():
+        counts[outcome(instance, arm)] += float(count)
+    counts[outcome(instance, None)] += replications - sum(shipped.values())
+    yield "ringfence: `top-two` on 3/4 of the budget, the arm then shown safe on the rest", counts
 
 
 STUDIES: dict[str, Callable[[rf.Verdict], bool]] = {
@@ -247,8 +274,9 @@ def named_cells(replications: int, runs: int) -> Iterator[Cell]:
             for budget in BUDGETS[name]:
                 jobs = pool.map(partial(study_chunk, name, budget), range(0, runs, CHUNK))
                 simulated = min(replications, POLICY_REPLICATIONS)
-                for way, counts in policies(instance, budget, simulated):
-                    yield Cell(name, budget, way, simulated, counts)
+                for ways in (policies, confirmed):
+                    for way, counts in ways(instance, budget, simulated):
+                        yield Cell(name, budget, way, simulated, counts)
                 shipped = {way: Counter[str | None]() for way in STUDIES}
                 for chunk in jobs:
                     for way, found in chunk.items():
@@ -262,23 +290,22 @@ def named_cells(replications: int, runs: int) -> Iterator[Cell]:
 def family_cells(arm_count: int = 8) -> Iterator[Cell]:
     """Yield cells over random instances, each where constrained-sr errs 5% of the time."""
     base = rf.find_policy("constrained-sr")
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, dict[str, float]] = {}
     for number in range(FAMILY_COUNT):
         instance = find_family("uniform").draw(number, arm_count=arm_count)
         budget = budget_for(instance, base, 0.05, seed=0, scales="estimated")
         rows = [
             *policies(instance, budget, FAMILY_REPLICATIONS),
+            *confirmed(instance, budget, FAMILY_REPLICATIONS),
             *fixed_split(instance, budget, FAMILY_REPLICATIONS, seed=number),
         ]
         for way, counts in rows:
             for name, count in counts.items():
-                found.setdefault(way, Counter())[name] += int(count)
+                total = found.setdefault(way, dict.fromkeys(OUTCOMES, 0.0))
+                total[name] += count
     runs = FAMILY_COUNT * FAMILY_REPLICATIONS
     for way, total in found.items():
-        yield Cell(
-            f"{FAMILY_COUNT} random instances of {arm_count} arms", None, way, runs,
-            {name: total[name] for name in OUTCOMES},
-        )  # fmt: skip
+        yield Cell(f"{FAMILY_COUNT} random instances of {arm_count} arms", None, way, runs, total)
 
 
 def show(cells: Iterator[Cell]) -> None:

@@ -128,3 +128,9 @@ def test_what_is_shown_is_run() -> None:
     test = examples(">>> 1 + 1\n3\n")
     doctest.DocTestRunner(optionflags=FLAGS).run(test, out=wrong.append)
     assert "Expected" in "".join(wrong)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = (SOURCE.parents[1] / "docs/reference/python.md").read_text("utf-8")
+    listed = {line.rpartition("ringfence.")[2] for line in text.splitlines() if ":: " in line}
+    assert {*rf.__all__, "ConstrainedSearchCV"} - listed == {"POLICIES"}
