@@ -427,6 +427,8 @@ def reproduce_paper(
     >>> report = rf.reproduce_paper(replications=1000)
     >>> len(report.points), sum(statement.holds is False for statement in report.statements)
     (80, 0)
+    >>> rf.save_chart(rf.paper_figure(report), "paper.svg").name
+    'paper.svg'
     """
     instances = [Instance.load(name) for name in PAPER_INSTANCES]
     rows = compare(

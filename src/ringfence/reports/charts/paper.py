@@ -19,10 +19,7 @@ _TITLES = {
 def paper_figure(report: PaperReport, *, theme: str | Theme = "light") -> Any:
     """Return the four panels in the paper's arrangement, published points as open marks.
 
-    >>> import ringfence as rf
-    >>> chart = rf.paper_figure(rf.reproduce_paper(replications=1000))
-    >>> rf.save_chart(chart, "paper.svg").name
-    'paper.svg'
+    The example of `reproduce_paper` draws it.
     """
     alt = altair()
     panels = [
