@@ -10,10 +10,10 @@ DOCS_READY := $(DOCS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-search bench-gpu bench-load figures docs screenshots clean
+.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load figures docs screenshots clean
 
 help:  ## Show what can be made.
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 install: $(READY)  ## Make .venv with the command .venv/bin/ringfence and all tools.
 
@@ -85,6 +85,9 @@ bench-storage: $(RIVALS_READY)  ## Pulls a second beside Optuna's, in an environ
 bench-rivals: $(RIVALS_READY)  ## Right answers beside Optuna, Ax and Nevergrad: a long run, gigabytes of packages.
 	$(RIVALS)/bin/python benchmarks/rivals.py
 
+bench-guardrails: $(READY)  ## What guardrail tests on a fixed split ship, beside ringfence.
+	$(BIN)/python benchmarks/guardrails.py
+
 bench-search: $(READY)  ## How often searches on digits name the right model under a latency limit.
 	$(BIN)/python benchmarks/search.py
 
@@ -102,7 +105,7 @@ figures: $(READY)  ## Draw the pictures in docs/images again.
 $(DOCS_READY): pyproject.toml
 	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs --editable '.[plots]'
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs --editable '.[plots,cases,sklearn]'
 	@touch $@
 
 docs: $(DOCS_READY)  ## Build the site into docs/_build; every warning is an error.

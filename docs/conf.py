@@ -8,6 +8,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from command_pages import write_command_page
+from notebook_pages import write_notebook_pages
 from sphinx.application import Sphinx
 
 project = "ringfence"
@@ -53,16 +54,25 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
 }
-copybutton_prompt_text = "$ "
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 
 def plain(*arguments: Any) -> None:
-    """Read docstrings as the plain English that they are: bars and stars mean themselves."""
+    """Read docstrings as the plain English that they are: bars and stars mean themselves.
+
+    An example is shown to the letter: it begins with a prompt and ends with an empty line.
+    """
     lines: list[str] = arguments[-1]
-    lines[:] = [line.replace("|", r"\|").replace("*", r"\*") for line in lines]
+    within = False
+    for place, line in enumerate(lines):
+        within = bool(line.strip()) and (within or line.lstrip().startswith(">>> "))
+        if not within:
+            lines[place] = line.replace("|", r"\|").replace("*", r"\*")
 
 
 def setup(app: Sphinx) -> None:
-    """Write the page of all commands before anything is read."""
+    """Write the page of all commands, and those of the notebooks, before anything is read."""
     app.connect("autodoc-process-docstring", plain)
     write_command_page(Path(__file__).parent / "reference" / "commands.md")
+    write_notebook_pages(Path(__file__).parent / "notebooks")

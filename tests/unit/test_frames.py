@@ -74,7 +74,7 @@ def test_results_comparisons_and_plans() -> None:
     assert curve["budget"].to_list() == [point.budget for point in plan.curve]
     html = plan._repr_html_()
     assert plan.headline in html
-    assert f"<td class=figure>{plan.curve[0].budget:,}</td>" in html
+    assert f"<td class=short>{plan.curve[0].budget:,}</td>" in html
     shown = rows[0].result._repr_html_()
     assert shown is not None
     assert (

@@ -12,7 +12,6 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.showing import Rich, html_of
-from ringfence.interfaces.bridges.mlflow import _key
 
 EVIL = "<script>alert('&')</script>"
 
@@ -177,11 +176,3 @@ def test_without_mlflow_the_error_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(rf.InputError, match="pip install mlflow"):
         rf.log_to_mlflow(make())
-
-
-def test_names_of_metrics_stay_apart() -> None:
-    names = ["share(x > 1)", "share(x < 1)", "share(x >= 1)", "share(x <= 1)", "quantile(x, 0.95)"]
-    assert [_key(name) for name in names] == [
-        "share x above 1", "share x below 1", "share x from 1", "share x up to 1",
-        "quantile x 0.95",
-    ]  # fmt: skip

@@ -71,6 +71,18 @@ class Own:
     `variance`, if given, is a function of the same arrays: the estimate's asymptotic variance of
     one pull. Without it the noise is found by leaving pulls out, which suits smooth functions.
     `least_pulls` is the smallest sample for which both are defined.
+
+    >>> import numpy as np
+    >>> import ringfence as rf
+    >>> def ratio(revenue, visits):
+    ...     return np.sum(revenue) / np.sum(visits)
+    >>> problem = rf.Problem.parse(
+    ...     "maximize ratio(revenue, visits)",
+    ...     "mean(refunds) <= 0.1",
+    ...     functions={"ratio": rf.Own(ratio, least_pulls=3)},
+    ... )
+    >>> problem.metrics
+    ('revenue', 'visits', 'refunds')
     """
 
     estimate: Callable[..., float]
@@ -88,6 +100,10 @@ class Attribute:
     `bound` and `level` belong to a share: the share of pulls whose metric lies beyond the level.
     `level` is also the probability of a quantile and of a tail. `others` are the further metrics
     of a user's own function.
+
+    >>> import ringfence as rf
+    >>> print(rf.Attribute("quantile", "latency_ms", level=0.95))
+    p95(latency_ms)
     """
 
     statistic: str
@@ -206,7 +222,15 @@ def _quoted(metric: str) -> str:
 
 
 def parse_attribute(text: str, functions: Functions | None = None) -> Attribute:
-    """Read "p95(latency_ms)"; `functions` are the user's own, by name."""
+    """Read "p95(latency_ms)"; `functions` are the user's own, by name.
+
+    >>> import ringfence as rf
+    >>> rf.parse_attribute("share(latency_ms > 200)").level
+    200.0
+    >>> rf.parse_attribute("meen(latency_ms)")
+    Traceback (most recent call last):
+    ringfence.core.errors.ExpressionError: ...
+    """
     reader = _Reader(text, functions)
     attribute = reader.attribute()
     reader.end()

@@ -32,7 +32,15 @@ class ArmTheory:
 
 @dataclass(frozen=True)
 class Hardness:
-    """What makes an instance hard: infinite H1 and H2 mean that no budget suffices."""
+    """What makes an instance hard: infinite H1 and H2 mean that no budget suffices.
+
+    >>> import ringfence as rf
+    >>> theory = rf.Instance.load("paper-1").hardness
+    >>> print(f"H2 = {theory.h2:.0f}", theory.feasible)
+    H2 = 2400 True
+    >>> [arm.kind for arm in theory.arms]
+    ['optimal', 'feasible-suboptimal', 'feasible-suboptimal']
+    """
 
     optimal: int
     feasible: bool

@@ -56,6 +56,12 @@ def measure_sample(
 
     `arm` is named in errors. `signs` are -1 where an attribute is to be negated later, which
     decides which of two pulls a quantile between them is.
+
+    >>> import ringfence as rf
+    >>> attributes = [rf.parse_attribute(text) for text in ("mean(ms)", "share(ms > 15)")]
+    >>> found = rf.measure_sample(attributes, {"ms": [10, 12, 14, 20]})
+    >>> found.estimates.tolist()
+    [14.0, 0.25]
     """
     listed = (attributes,) if isinstance(attributes, Attribute) else tuple(attributes)
     if not listed:
@@ -108,6 +114,10 @@ def proven_constant(
 
     `bounds` hold every value of the metric; `sigma` is a sub-Gaussian constant of it. For std the
     n in it is the number of pulls less one.
+
+    >>> import ringfence as rf
+    >>> rf.proven_constant(rf.parse_attribute("mean(score)"), bounds=(0.0, 1.0))
+    2.0
     """
     if bounds is not None and not (np.isfinite(bounds).all() and bounds[0] < bounds[1]):
         raise InputError(

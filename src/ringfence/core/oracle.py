@@ -32,6 +32,11 @@ class Oracle:
     """The best rate of a static allocation, and the allocation, a share of the pulls for each arm.
 
     Where no allocation has a positive rate, the allocation is None.
+
+    >>> import ringfence as rf
+    >>> best = rf.Instance.load("paper-3").oracle
+    >>> [round(float(share), 2) for share in best.allocation]
+    [0.49, 0.49, 0.01, 0.01]
     """
 
     rate: float

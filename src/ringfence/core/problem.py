@@ -25,7 +25,15 @@ from ringfence.core.running import Recipe
 
 @dataclass(frozen=True)
 class Problem:
-    """An objective and its constraints; attribute 0 is the objective, 1..m the constraints."""
+    """An objective and its constraints; attribute 0 is the objective, 1..m the constraints.
+
+    >>> import ringfence as rf
+    >>> problem = rf.Problem.parse("maximize mean(score)", "p95(latency_ms) <= 200")
+    >>> problem.metrics
+    ('score', 'latency_ms')
+    >>> print(problem.judged.constraints[0])
+    share(latency_ms > 200) <= 0.05
+    """
 
     objective: Objective
     constraints: tuple[Constraint, ...]

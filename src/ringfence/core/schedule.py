@@ -40,7 +40,12 @@ def successive_rejects_totals(arm_count: int, budget: int) -> list[int]:
 
 
 def successive_rejects_phases(arm_count: int, budget: int) -> tuple[Phase, ...]:
-    """Return the phases of Successive Rejects; a single arm gets one phase of all pulls."""
+    """Return the phases of Successive Rejects; a single arm gets one phase of all pulls.
+
+    >>> import ringfence as rf
+    >>> [(phase.pulls, phase.keep) for phase in rf.successive_rejects_phases(4, 100)]
+    [(16, 3), (5, 2), (10, 1)]
+    """
     totals = successive_rejects_totals(arm_count, budget)
     before = [0, *totals[:-1]]
     return tuple(

@@ -42,6 +42,21 @@ class Command:
     """Runs a program and reads one JSON object of metrics from its standard output.
 
     An argument list, never a shell line: whatever an arm is called, it stays one argument.
+
+    >>> import sys
+    >>> import ringfence as rf
+    >>> program = "import json, sys; print(json.dumps({'size': len(sys.argv[1]), 'risk': 0}))"
+    >>> study = rf.Study.create(
+    ...     "sizes",
+    ...     arms=["short", "very long"],
+    ...     objective="minimize mean(size)",
+    ...     constraints="mean(risk) <= 1",
+    ...     budget=6,
+    ...     policy="uniform",
+    ...     storage="memory://",
+    ... )
+    >>> study.optimize(rf.Command([sys.executable, "-c", program, "{arm}"])).arm
+    'short'
     """
 
     arguments: Sequence[str]
@@ -102,7 +117,23 @@ def filled(argument: str, words: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Function:
-    """Calls a Python function (arm, seed) -> metrics."""
+    """Calls a Python function (arm, seed) -> metrics.
+
+    >>> import ringfence as rf
+    >>> def evaluate(arm, seed):
+    ...     return {"score": len(arm) + seed % 2, "risk": seed % 3}
+    >>> study = rf.Study.create(
+    ...     "lengths",
+    ...     arms=["short", "very long"],
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(risk) <= 2",
+    ...     budget=40,
+    ...     storage="memory://",
+    ...     seed=1,
+    ... )
+    >>> study.optimize(rf.Function(evaluate)).arm  # or study.optimize(evaluate)
+    'very long'
+    """
 
     function: Callable[..., Mapping[str, Any]]
 
@@ -119,7 +150,23 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class LoggedRows:
-    """Draws a row of logged data for the arm, with replacement, by the pull's seed."""
+    """Draws a row of logged data for the arm, with replacement, by the pull's seed.
+
+    >>> import numpy as np
+    >>> import ringfence as rf
+    >>> log = {"a": np.array([[0.9, 240.0], [0.8, 260.0]]), "b": np.array([[0.6, 120.0]])}
+    >>> study = rf.Study.create(
+    ...     "logged",
+    ...     arms=list(log),
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(latency_ms) <= 200",
+    ...     budget=20,
+    ...     storage="memory://",
+    ...     seed=1,
+    ... )
+    >>> study.optimize(rf.LoggedRows(["score", "latency_ms"], log)).arm
+    'b'
+    """
 
     metrics: Sequence[str]
     rows: Mapping[str, Floats]

@@ -23,6 +23,22 @@ class Pull:
 
     The seed depends on the study's seed, the arm and how often it was pulled before, so a pull
     that is issued again is the same evaluation. `ordinal` counts the arm's pulls from 0.
+
+    >>> import ringfence as rf
+    >>> study = rf.Study.create(
+    ...     "asking",
+    ...     arms={"small": {"depth": 3}, "large": {"depth": 9}},
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(seconds) <= 1",
+    ...     budget=40,
+    ...     storage="memory://",
+    ...     seed=1,
+    ... )
+    >>> pull = study.ask()[0]
+    >>> pull.arm, pull.keys["depth"], pull.ordinal
+    ('small', 3, 0)
+    >>> study.tell(pull, {"score": 0.7, "seconds": 0.2})
+    'told'
     """
 
     pull: int

@@ -43,7 +43,27 @@ ROUNDS_DRAWN = 200  # of a study that has more: evenly spread, the first and the
 
 
 class Study(AsyncCalls):
-    """A study in a storage: any number of processes may hold the same one."""
+    """A study in a storage: any number of processes may hold the same one.
+
+    >>> import ringfence as rf
+    >>> def evaluate(arm, seed):
+    ...     score, delay = {"plain": (0.5, 90), "warm": (0.7, 120), "effusive": (0.9, 260)}[arm]
+    ...     return {"score": score + 0.1 * (seed % 7 - 3), "latency_ms": delay + seed % 50}
+    >>> study = rf.Study.create(
+    ...     "greetings",
+    ...     arms=["plain", "warm", "effusive"],
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(latency_ms) <= 200",
+    ...     budget=120,
+    ...     storage="memory://",
+    ...     seed=7,
+    ... )
+    >>> verdict = study.optimize(evaluate)
+    >>> verdict.arm, verdict.verdict
+    ('warm', 'feasible')
+    >>> study.status().told, study.doctor().problems
+    (120, ())
+    """
 
     def __init__(self, desk: Desk) -> None:
         """Compose a study from its counter; use `Study.create` or `Study.load`."""
@@ -79,6 +99,19 @@ class Study(AsyncCalls):
         expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
         are relative to; it is never rejected. With `load_if_exists` a study of that name is loaded
         if it is the same one.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "prompts",
+        ...     arms={"v1": {"temperature": 0.2}, "v2": {"temperature": 0.9}},
+        ...     objective="maximize mean(score)",
+        ...     constraints=["p95(latency_ms) <= 200", "mean(toxic) <= baseline + 0.01"],
+        ...     baseline="v1",
+        ...     budget=400,
+        ...     storage="sqlite:///prompts.db",
+        ... )
+        >>> rf.Study.load("prompts", storage="sqlite:///prompts.db").status().budget
+        400
         """
         definition = Definition(
             name=study_name(name),
@@ -168,6 +201,20 @@ class Study(AsyncCalls):
 
         `metrics` is a sequence of mappings, a mapping of metrics to arrays, or a data frame
         (pandas, polars, Arrow), with a row a pull in the order of `pulls`.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "many",
+        ...     arms=["a", "b"],
+        ...     objective="minimize mean(cost)",
+        ...     constraints="mean(risk) <= 0.5",
+        ...     budget=10,
+        ...     policy="uniform",
+        ...     storage="memory://",
+        ... )
+        >>> pulls = study.ask(4)
+        >>> study.tell_many(pulls, {"cost": [1.0, 1.2, 0.9, 1.1], "risk": [0, 0, 1, 0]})
+        ['told', 'told', 'told', 'told']
         """
         if isinstance(metrics, Sequence) and not isinstance(metrics, str):
             rows = [self._row(place, row) for place, row in enumerate(metrics)]
@@ -200,6 +247,23 @@ class Study(AsyncCalls):
         """Yield leased pulls until the study is finished; tell each before taking the next.
 
         It waits where the rest of a round is leased to others.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "pair",
+        ...     arms=["old", "new"],
+        ...     objective="maximize mean(score)",
+        ...     constraints="mean(seconds) <= 1",
+        ...     budget=20,
+        ...     policy="uniform",
+        ...     storage="memory://",
+        ...     seed=1,
+        ... )
+        >>> for pull in study.pulls():
+        ...     good = 0.8 if pull.arm == "new" else 0.6
+        ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+        >>> study.recommend().arm
+        'new'
         """
         while True:
             asked = self.ask(n)
@@ -249,6 +313,23 @@ class Study(AsyncCalls):
 
         The constraint is named by its text or by its place, counted from 0. Exploratory: a
         threshold is to be fixed before the data, so this one's confidence flatters.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "pair",
+        ...     arms=["old", "new"],
+        ...     objective="maximize mean(score)",
+        ...     constraints="mean(seconds) <= 1",
+        ...     budget=20,
+        ...     policy="uniform",
+        ...     storage="memory://",
+        ...     seed=1,
+        ... )
+        >>> for pull in study.pulls():
+        ...     good = 0.8 if pull.arm == "new" else 0.6
+        ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+        >>> study.recommend().feasible, study.what_if("mean(seconds) <= 1", 0.4).feasible
+        (True, False)
         """
         texts = [str(one) for one in self.desk.plan.problem.constraints]
         known = [*texts, *self.definition.constraints]
@@ -262,6 +343,23 @@ class Study(AsyncCalls):
         """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
 
         Kinds are `map`, `timeline`, `allocation` and `evidence`; themes `light`, `dark`, `print`.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "pair",
+        ...     arms=["old", "new"],
+        ...     objective="maximize mean(score)",
+        ...     constraints="mean(seconds) <= 1",
+        ...     budget=20,
+        ...     policy="uniform",
+        ...     storage="memory://",
+        ...     seed=1,
+        ... )
+        >>> for pull in study.pulls():
+        ...     good = 0.8 if pull.arm == "new" else 0.6
+        ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+        >>> rf.save_chart(study.figure("map"), "map.svg").name
+        'map.svg'
         """
         from ringfence.reports.charts import require_study_chart, study_chart
 
@@ -328,6 +426,19 @@ class Study(AsyncCalls):
         """Bring past observations along: a data frame or mapping with a column of arm names.
 
         They are labelled, uncharged, and seen by decisions from the next round on.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "again",
+        ...     arms=["a", "b"],
+        ...     objective="minimize mean(cost)",
+        ...     constraints="mean(risk) <= 0.5",
+        ...     budget=40,
+        ...     storage="memory://",
+        ... )
+        >>> past = {"arm": ["a", "a", "b"], "cost": [1.0, 1.1, 0.7], "risk": [0.1, 0.2, 0.9]}
+        >>> study.bring(past, arm="arm", label="last spring")
+        3
         """
         from ringfence.simulation.tables import columns_of_frame
 

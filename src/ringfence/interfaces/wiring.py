@@ -126,6 +126,13 @@ def simulate(
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
     roughly, without a notion of where they come from; `"auto"` counts errors if they can be seen.
     Their results say in `warnings` what gives reason for doubt.
+
+    >>> import ringfence as rf
+    >>> result = rf.simulate("paper-3", "constrained-sr", budget=2000, replications=20_000)
+    >>> print(f"{result.error_rate:.2f}, {result.pulls_used} pulls")
+    0.25, 1999 pulls
+    >>> max(result.chosen, key=lambda arm: result.chosen[arm]["feasible"])
+    'one'
     """
     if method not in METHODS:
         raise one_of("method", method, METHODS)
@@ -184,6 +191,15 @@ def compare(
 
     Policies on the same schedule see identical pulls, if the noise is known and no limit is
     relative to a baseline; adaptive policies go their own ways. Every ratio is to the first policy.
+
+    >>> import ringfence as rf
+    >>> rows = rf.compare(
+    ...     "paper-1", policies=["constrained-sr", "uniform"], budgets=500, replications=20_000
+    ... )
+    >>> for row in rows:
+    ...     print(row.result.policy, f"{row.result.error_rate:.2f}")
+    constrained-sr 0.24
+    uniform 0.27
     """
     replications, threads = _count("replications", replications), _threads(threads)
     seed, batch = whole_seed(seed), _count("batch", batch)
@@ -235,6 +251,15 @@ def tournament(
     Each instance is fought at the budget where the first policy errs `target_error` of the time;
     every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
     `most_replications`. `progress` is told of finished instances.
+
+    >>> import ringfence as rf
+    >>> result = rf.tournament(
+    ...     arm_counts=3, count=4, policies=["constrained-sr", "uniform"], least_errors=50
+    ... )
+    >>> for standing in result.standings:
+    ...     print(standing.policy, f"{standing.geometric_mean:.1f}")
+    constrained-sr 1.0
+    uniform 1.2
     """
     kind, seed = find_family(family), whole_seed(seed)
     count, threads = _count("count", count), _threads(threads)
@@ -293,6 +318,11 @@ def plan(
     policy unless another is named; else the policy is constrained-sr. A brief plan leaves out
     what other policies need, and what a looser limit or fewer arms would save. An adaptive policy
     decides up to a hundredth of its pulls so far at once. `advance` hears what is being done.
+
+    >>> import ringfence as rf
+    >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
+    >>> print(f"{plan.policy} needs about {round(plan.point.budget, -3):,} pulls")
+    constrained-sr needs about 14,000 pulls
     """
     hands = Hands(whole_seed(seed), _threads(threads), executor)
     target_error = whole_target(target_error)
@@ -331,6 +361,26 @@ def replay(
     `batch` pulls at once, or up to a hundredth of its pulls so far. A table that cannot answer is
     refused with reasons, or shown with them if `force` is set. `progress` is told of finished
     replications.
+
+    >>> import ringfence as rf
+    >>> log = {
+    ...     "variant": ["old", "new", "bold"] * 100,
+    ...     "sold": [0, 1, 1, 0, 0, 1] * 50,
+    ...     "seconds": [1.0, 1.4, 2.5, 1.2, 1.6, 2.9] * 50,
+    ... }
+    >>> found = rf.replay(
+    ...     log,
+    ...     arm="variant",
+    ...     objective="maximize mean(sold)",
+    ...     constraints="mean(seconds) <= 2",
+    ...     budgets=[40, 80],
+    ...     policies=["top-two", "uniform"],
+    ...     replications=200,
+    ... )
+    >>> found.log.answer.name
+    'new'
+    >>> [row.right_rate > 0.9 for row in found.rows]
+    [True, True, True, True]
     """
     replications, threads, seed = (
         _count("replications", replications),
@@ -376,6 +426,13 @@ def reproduce_paper(
     """Return the paper's four panels beside its published points, with fitted decay rates.
 
     The points that the paper could only give as minus infinity are filled by importance sampling.
+
+    >>> import ringfence as rf
+    >>> report = rf.reproduce_paper(replications=1000)
+    >>> len(report.points), sum(statement.holds is False for statement in report.statements)
+    (80, 0)
+    >>> rf.save_chart(rf.paper_figure(report), "paper.svg").name
+    'paper.svg'
     """
     instances = [Instance.load(name) for name in PAPER_INSTANCES]
     rows = compare(

@@ -76,6 +76,11 @@ class AdaptivePolicy:
 
     It spends its budget exactly. `warm_up(arm_count, budget)` is what each arm gets first,
     `make_work(arm_count, attribute_count)` the room that `choose` and `answer` write in.
+
+    >>> import ringfence as rf
+    >>> policy = rf.find_policy("top-two")
+    >>> isinstance(policy, rf.AdaptivePolicy), policy.warm_up(4, 100)
+    (True, 10)
     """
 
     name: str
@@ -103,6 +108,13 @@ class PhasePolicy:
 
     `reject` is None for a policy that never drops an arm. The answer is always the arm that
     looks best among the survivors.
+
+    >>> import ringfence as rf
+    >>> policy = rf.find_policy("sequential-halving")
+    >>> isinstance(policy, rf.PhasePolicy)
+    True
+    >>> [phase.keep for phase in policy.schedule(8, 400)]
+    [4, 2, 1]
     """
 
     name: str

@@ -36,7 +36,15 @@ PHASE_POLICIES = tuple(policy for policy in POLICIES if isinstance(policy, Phase
 
 
 def find_policy(name: str) -> Policy:
-    """Return the policy of that name; an unknown name is answered with the nearest one."""
+    """Return the policy of that name; an unknown name is answered with the nearest one.
+
+    >>> import ringfence as rf
+    >>> rf.find_policy("top-two").name
+    'top-two'
+    >>> rf.find_policy("toptwo")
+    Traceback (most recent call last):
+    ringfence.core.errors.InputError: ...
+    """
     for policy in POLICIES:
         if policy.name == name:
             return policy

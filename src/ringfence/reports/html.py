@@ -20,5 +20,6 @@ def items(lines: Sequence[str]) -> str:
 
 
 def _cell(words: str) -> str:
+    # Not "figure", which Bootstrap's pages make a block of: notebooks are shown on such pages too.
     short = len(words) <= _SHORT_CELL
-    return f"<td{' class=figure' if short else ''}>{escape(words)}</td>"
+    return f"<td{' class=short' if short else ''}>{escape(words)}</td>"

@@ -27,7 +27,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8d8de;
          vertical-align: top; overflow-wrap: break-word; }
-td.figure { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.short { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .wide { overflow-x: auto; }
 .verdict { border-left: .4rem solid; padding: .8rem 1rem; background: #f6f6f8; font-size: 1.1rem; }
 .feasible { border-color: #1a7f37; } .infeasible { border-color: #b42318; }

@@ -29,6 +29,13 @@ class Instance:
     """A problem with named arms whose distributions are known.
 
     `baseline` is the arm that limits are relative to; where there are such limits it must be named.
+
+    >>> import ringfence as rf
+    >>> instance = rf.Instance.load("paper-3")
+    >>> print(instance.problem.objective, instance.problem.constraints[0])
+    minimize mean(loss) mean(risk) <= 0.5
+    >>> instance.arms[instance.hardness.optimal]
+    'one'
     """
 
     name: str
@@ -60,7 +67,21 @@ class Instance:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], *, name: str = "instance") -> "Instance":
-        """Return the instance that a TOML file of this content would give."""
+        """Return the instance that a TOML file of this content would give.
+
+        >>> import ringfence as rf
+        >>> instance = rf.Instance.from_dict(
+        ...     {
+        ...         "objective": "minimize mean(cost)",
+        ...         "constraints": ["mean(failed) <= 0.1"],
+        ...         "metrics": ["cost", "failed"],
+        ...         "noise": {"family": ["exponential", "bernoulli"]},
+        ...         "arms": {"cheap": {"mean": [1.0, 0.3]}, "solid": {"mean": [2.0, 0.05]}},
+        ...     }
+        ... )
+        >>> instance.arms[instance.hardness.optimal]
+        'solid'
+        """
         from ringfence.simulation.instance_file import build_instance
 
         return build_instance(content, name=name, folder=Path())
@@ -81,6 +102,24 @@ class Instance:
 
         `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to, and
         `functions` are attributes of the user's own, by the name that expressions call them.
+
+        >>> import pandas as pd
+        >>> import ringfence as rf
+        >>> log = pd.DataFrame(
+        ...     {
+        ...         "variant": ["a", "a", "a", "b", "b", "b"],
+        ...         "score": [0.9, 0.8, 0.95, 0.6, 0.7, 0.65],
+        ...         "latency_ms": [240.0, 260.0, 250.0, 120.0, 110.0, 130.0],
+        ...     }
+        ... )
+        >>> table = rf.Instance.from_frame(
+        ...     log,
+        ...     arm="variant",
+        ...     objective="maximize mean(score)",
+        ...     constraints=["mean(latency_ms) <= 200"],
+        ... )
+        >>> [(name, arm.kind) for name, arm in zip(table.arms, table.hardness.arms)]
+        [('a', 'deceiver'), ('b', 'optimal')]
         """
         from ringfence.simulation.tables import columns_of_frame, table_instance
 

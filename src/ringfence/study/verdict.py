@@ -75,7 +75,30 @@ class Flip:
 
 @dataclass(frozen=True)
 class Verdict(Rich):
-    """The answer of a study, so far or at its end."""
+    """The answer of a study, so far or at its end.
+
+    >>> import ringfence as rf
+    >>> study = rf.Study.create(
+    ...     "pair",
+    ...     arms=["old", "new"],
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(seconds) <= 1",
+    ...     budget=20,
+    ...     policy="uniform",
+    ...     storage="memory://",
+    ...     seed=1,
+    ... )
+    >>> for pull in study.pulls():
+    ...     good = 0.8 if pull.arm == "new" else 0.6
+    ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+    >>> verdict = study.recommend()
+    >>> verdict.arm, verdict.feasible, verdict.confidence > 0.99
+    ('new', True, True)
+    >>> [(arm.name, arm.pulls, arm.kind) for arm in verdict.arms]
+    [('old', 10, 'feasible-suboptimal'), ('new', 10, 'optimal')]
+    >>> round(verdict.arms[1].estimates["mean(score)"].value, 3)
+    0.8
+    """
 
     study: str
     arm: str

@@ -21,6 +21,15 @@ def to_frame(thing: Any, *, backend: str | None = None) -> Any:
     A verdict gives a row for each arm, a study for each told pull, a plan for each point of its
     curve; a list of results, or of rows of a comparison, a row for each. A mapping of columns and a
     list of mappings are taken as they are. Lists within a row are left out.
+
+    >>> import ringfence as rf
+    >>> rows = rf.compare(
+    ...     "paper-1", policies=["constrained-sr", "uniform"], budgets=[500, 1000],
+    ...     replications=1000,
+    ... )
+    >>> frame = rf.to_frame(rows, backend="pandas")
+    >>> list(frame.columns[:4]), len(frame)
+    (['instance', 'policy', 'budget', 'error_rate'], 4)
     """
     import narwhals as nw
 

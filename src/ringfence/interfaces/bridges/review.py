@@ -52,6 +52,20 @@ def from_optuna(
     `arm` groups them by some parameters only, or by a function of the parameters. Expressions are
     about `value`, the user attributes that are numbers, and `constraint_NAME`. Without them the
     study's own direction and constraints count. Trials that lack one of these are left out.
+
+    >>> import ringfence as rf
+    >>> trials = [
+    ...     {"params": {"model": model}, "value": value, "user_attrs": {"seconds": seconds}}
+    ...     for model, value, seconds in [
+    ...         ("big", 0.93, 0.9), ("big", 0.90, 1.3), ("big", 0.91, 1.4), ("big", 0.92, 1.3),
+    ...         ("small", 0.84, 0.5), ("small", 0.86, 0.6), ("small", 0.85, 0.5),
+    ...     ]
+    ... ]
+    >>> review = rf.from_optuna(trials, direction="maximize", constraints="mean(seconds) <= 1")
+    >>> review.verdict.arm
+    'model=small'
+    >>> review.is_deceiver
+    True
     """
     found = read_trials(study, direction)
     objective = _objective(found) if objective is None else objective

@@ -63,6 +63,21 @@ class ConstrainedSearchCV(Delegating, MetaEstimatorMixin, BaseEstimator):  # typ
     With `storage`, a URL, the search survives a killed process: the same search on the same data
     goes on where it was, also with a larger budget. Its study is named after a hash of data and
     settings, or by `study_name`.
+
+    >>> import ringfence as rf
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = rf.ConstrainedSearchCV(
+    ...     DecisionTreeClassifier(),
+    ...     {"max_depth": [1, 3]},
+    ...     scoring="accuracy",
+    ...     constraints="mean(score_time) <= 1.0",
+    ...     budget=20,
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> search.best_params_, search.feasible_
+    ({'max_depth': 3}, True)
     """
 
     def __init__(

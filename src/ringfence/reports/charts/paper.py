@@ -17,7 +17,10 @@ _TITLES = {
 
 
 def paper_figure(report: PaperReport, *, theme: str | Theme = "light") -> Any:
-    """Return the four panels in the paper's arrangement, published points as open marks."""
+    """Return the four panels in the paper's arrangement, published points as open marks.
+
+    The example of `reproduce_paper` draws it.
+    """
     alt = altair()
     panels = [
         _panel(paper_rows(report, place), _TITLES[place]) for place in range(1, len(PANELS) + 1)

@@ -14,7 +14,22 @@ _WIDTH, _HEIGHT = 560, 340
 
 
 def replay_figure(document: Mapping[str, Any], *, theme: str | Theme = "light") -> Any:
-    """Return the right rate against the budget by policy, with 95% bands; `document` is JSON's."""
+    """Return the right rate against the budget by policy, with 95% bands; `document` is JSON's.
+
+    >>> import ringfence as rf
+    >>> log = {"arm": ["a", "b"] * 60, "cost": [3, 1, 2, 2] * 30, "risk": [0, 1, 0, 1, 1, 1] * 20}
+    >>> found = rf.replay(
+    ...     log,
+    ...     arm="arm",
+    ...     objective="minimize mean(cost)",
+    ...     constraints="mean(risk) <= 0.6",
+    ...     budgets=[20, 40],
+    ...     policies=["top-two", "uniform"],
+    ...     replications=200,
+    ... )
+    >>> rf.save_chart(rf.replay_figure(found.to_dict()), "right.svg").name
+    'right.svg'
+    """
     alt = altair()
     rows = replay_rows(document)
     last = {row["policy"]: row["right"] for row in sorted(rows, key=lambda row: row["budget"])}

@@ -28,7 +28,25 @@ def require_chart_path(path: Path, *, key: str = "figure") -> None:
 
 
 def save_chart(chart: Any, path: str | Path, *, key: str = "figure") -> Path:
-    """Write a chart as PNG, SVG or PDF, by the suffix of the path."""
+    """Write a chart as PNG, SVG or PDF, by the suffix of the path.
+
+    >>> import ringfence as rf
+    >>> study = rf.Study.create(
+    ...     "pair",
+    ...     arms=["old", "new"],
+    ...     objective="maximize mean(score)",
+    ...     constraints="mean(seconds) <= 1",
+    ...     budget=20,
+    ...     policy="uniform",
+    ...     storage="memory://",
+    ...     seed=1,
+    ... )
+    >>> for pull in study.pulls():
+    ...     good = 0.8 if pull.arm == "new" else 0.6
+    ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+    >>> rf.save_chart(study.figure("allocation", theme="dark"), "pulls.png").name
+    'pulls.png'
+    """
     target = Path(path)
     require_chart_path(target, key=key)
     drawn = chart_bytes(chart, target.suffix.lower())

@@ -9,7 +9,15 @@ from ringfence.reports.tournament import Tournament
 
 
 def tournament_figure(result: Tournament, *, theme: str | Theme = "light") -> Any:
-    """Return ratios of errors to the first policy's: every instance, and the geometric means."""
+    """Return ratios of errors to the first policy's: every instance, and the geometric means.
+
+    >>> import ringfence as rf
+    >>> result = rf.tournament(
+    ...     arm_counts=3, count=4, policies=["constrained-sr", "uniform"], least_errors=50
+    ... )
+    >>> rf.save_chart(rf.tournament_figure(result), "tournament.svg").name
+    'tournament.svg'
+    """
     alt = altair()
     first = result.duels[0].base.policy
     sizes = list(dict.fromkeys(standing.arms for standing in result.standings))
