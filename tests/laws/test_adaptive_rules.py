@@ -221,7 +221,8 @@ def test_equally_likely_answers_go_by_priority() -> None:
     estimates = np.array([[0.016, -0.033], [-0.586, 0.038], [-0.586, 0.038]])
     seen = Evidence(
         estimates, np.full(3, 10), np.zeros(3, np.int64), np.ones(3, np.bool_),
-        np.tile(np.eye(2), (3, 1, 1)), np.ones(2), np.zeros(1), np.array([0, 1, 2]), np.ones(1),
+        np.tile(np.eye(2), (3, 1, 1)), np.ones(2), np.zeros(1), np.array([0, 1, 2]),
+        np.array([1]),
     )  # fmt: skip
     policy = top_two.POLICY
     assert answers(policy, seen) == (1, True)

@@ -7,6 +7,7 @@ and by trying every set of demands that may hold with equality, in exact rationa
 answer carries its own proof. Written from the mathematics, not from the code.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -138,6 +139,9 @@ def nearing(study: Study) -> list[Change]:
         D[:, size + b] = -study.scales[b]
         changes.append(Change(own - bests[b - 1], D, block_diagonal(first, second), size))
     return changes
+
+
+Changes = Callable[[Study], list[Change]]
 
 
 # --------------------------------------------------------------------------- the solvers

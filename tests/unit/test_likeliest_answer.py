@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ringfence.core.answers import DRAWS, drawn_answers
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.gaps import apparent_best
 from ringfence.core.posterior import (
     chance_below,
@@ -20,7 +20,7 @@ LIMIT = np.zeros(1)
 SCALES = np.ones(2)
 
 
-def studies(correlation: float) -> list[tuple[Floats, Floats, Floats]]:
+def studies(correlation: float) -> list[tuple[Floats, Floats, Integers]]:
     """Return estimates, covariances and counts of studies in which much is undecided."""
     rng = np.random.default_rng(5)
     found = []
