@@ -79,7 +79,7 @@ def test_the_confidence_is_that_of_a_study_that_saw_the_rows(limit: str) -> None
     rows = table(40, seed=4, fine=(0.7, 106.0))
     study = rf.Study.create(
         "log", storage="memory://", arms=list(MEANS), objective=QUESTION["objective"],
-        constraints=[limit], budget=300, policy="top-two", seed=9, baseline="control",
+        constraints=[limit], budget=300, policy="uniform", seed=9, baseline="control",
     )  # fmt: skip
     study.bring(rows, arm="variant", label="log")
     log = log_of(rows, constraints=[limit], seed=9)
