@@ -10,7 +10,7 @@ DOCS_READY := $(DOCS)/.ready
 OUT := out
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-search bench-gpu bench-load figures docs screenshots clean
+.PHONY: help install services run paper test long lint check-install faults bench bench-import bench-storage bench-rivals bench-search bench-gpu bench-load figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,6 +54,9 @@ services:
 
 test: lint services  ## Run every check: lint, then the tests.
 	$(BIN)/python -m pytest -n 2
+
+long: $(READY) services  ## Every test with every policy, law and planted fault: most of an hour.
+	RINGFENCE_LONG=1 $(BIN)/python -m pytest -n 2
 
 faults: $(READY) services  ## Kill a hundred times, stop the server, fill the disk: nothing may be lost.
 	RINGFENCE_KILLS=100 RINGFENCE_LONG=1 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py tests/contracts/test_outages.py tests/contracts/test_tallies.py tests/faults tests/e2e/test_kernel_cache.py
