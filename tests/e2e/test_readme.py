@@ -1,8 +1,8 @@
 """The README keeps its word: every command and every Python block in it is run.
 
-Commands simulate fewer runs than a reader's would. A ```toml block whose first line is a comment with
-a file's name, such as `# launch.toml`, is written under that name first; `examples` is at hand. Lines
-with `make` are left out.
+Commands simulate fewer runs than a reader's would. A ```toml block whose first line is a comment
+with a file's name, such as `# launch.toml`, is written under that name first; `examples` is at
+hand. Lines with `make` are left out.
 """
 
 import contextlib
