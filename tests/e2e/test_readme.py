@@ -88,7 +88,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
         README,
         *(
             ROOT / "docs" / name
-            for name in ("attributes.md", "studies.md", "bridges.md", "replay.md")
+            for name in ("attributes.md", "studies.md", "bridges.md")  # replay.md: see below
         ),
     ],
     ids=lambda at: at.stem,
