@@ -16,7 +16,7 @@ LONG = bool(os.environ.get("RINGFENCE_LONG"))
 
 def some_of(everything: Sequence[One], step: int = 8) -> Sequence[One]:
     """Return one in so many, or all of them where there is time."""
-    return everything if LONG else everything[::step]
+    return everything if LONG else everything[step // 2 :: step]
 
 
 def few_of(everything: Sequence[One], *few: One) -> Sequence[One]:
