@@ -8,9 +8,11 @@ RIVALS_READY := $(RIVALS)/.ready
 DOCS := .venv-docs
 DOCS_READY := $(DOCS)/.ready
 OUT := out
+# A file's tests stay together: what a file starts or compiles for its tests is made once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load figures docs screenshots clean
+.PHONY: help install services run paper test long lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -53,10 +55,13 @@ services:
 	  else echo "Chromium is missing and we are not root: its tests will be skipped. Install your system's package 'chromium'."; fi; fi
 
 test: lint services  ## Run every check: lint, then the tests.
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
+
+long: $(READY) services  ## Every test with every policy, law and planted fault: most of an hour.
+	RINGFENCE_LONG=1 $(PYTEST)
 
 faults: $(READY) services  ## Kill a hundred times, stop the server, fill the disk: nothing may be lost.
-	RINGFENCE_KILLS=100 RINGFENCE_LONG=1 $(BIN)/python -m pytest -n 2 tests/contracts/test_kill.py tests/contracts/test_outages.py tests/contracts/test_tallies.py tests/faults tests/e2e/test_kernel_cache.py
+	RINGFENCE_KILLS=100 RINGFENCE_LONG=1 $(PYTEST) tests/contracts/test_kill.py tests/contracts/test_outages.py tests/contracts/test_tallies.py tests/faults tests/e2e/test_kernel_cache.py
 
 lint: $(READY)  ## Style, types and the layers of the architecture.
 	$(BIN)/ruff check .

@@ -1,6 +1,15 @@
-"""What every test shares: Hypothesis draws the same examples on every machine, every time."""
+"""What every test shares: Hypothesis draws the same examples on every machine, every time.
 
-from hypothesis import settings
+And libraries of linear algebra keep to one thread, in our processes too: tests run side by side,
+and threads that wait for each other's turn burn the time of both.
+"""
+
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+from hypothesis import settings  # noqa: E402
 
 settings.register_profile("ringfence", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("ringfence")

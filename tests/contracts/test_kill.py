@@ -172,7 +172,7 @@ seed = 5
 lease_seconds = 1.0
 arms = ["one", "two", "three", "four"]
 [pull]
-command = ["{python}", "evaluate.py", "{{arm}}", "{{seed}}"]
+command = ["{python}", "-IS", "evaluate.py", "{{arm}}", "{{seed}}"]
 """
 PROGRAM = """\
 import json, random, sys
@@ -183,7 +183,7 @@ print(json.dumps({"loss": rng.gauss(loss, 0.5), "risk": rng.gauss(risk, 0.5)}))
 """
 MAIN = "from ringfence.interfaces.cli.app import main; main()"
 PULLS_A_KILL = 8
-COORDINATOR_KILLS = max(5, KILLS // 4)  # each of them takes seconds: a process must start
+COORDINATOR_KILLS = max(3, KILLS // 4)  # each of them takes seconds: a process must start
 
 
 def test_a_coordinator_that_is_killed_is_simply_started_again(

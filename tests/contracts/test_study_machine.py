@@ -31,6 +31,7 @@ from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Definition, Head, PullFact, State
 from ringfence.study.ports import Storage
+from tests.choosing import LONG
 
 ARMS = 3
 DESKS = 3
@@ -516,7 +517,7 @@ def test_whatever_happens_on_disk(policy: str, batch: int, tmp_path: Path) -> No
 @pytest.mark.parametrize(("policy", "batch"), POLICIES)
 def test_long_walks(policy: str, batch: int, tmp_path: Path) -> None:
     machine = machine_of(policy, batch, None)
-    for seed in range(20):
+    for seed in range(20 if LONG else 10):
         walk(machine, seed, steps=120)
     tried = EVENTS if policy != "uniform" else EVENTS[:-1]
     assert min(machine.events[key] for key in tried) >= 3, f"too little tried: {machine.events}"

@@ -1,6 +1,5 @@
 """Compiled kernels are kept on disk, and an edited rule in any file takes effect."""
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 import ringfence
+from tests.choosing import few_of
 from tests.e2e.command_line import process, timeless
 
 # Run from a copy of the sources, so that rules can be edited.
@@ -29,8 +29,6 @@ ADAPTIVE_EDIT = """
 def standardised(gap, variance):
     return 1.0
 """
-# The second compiles for long: its rules are cached by the same code.
-LONG = ("adaptive",) if os.environ.get("RINGFENCE_LONG") else ()
 KINDS = {
     "phases": ((), "core/gaps.py", EDIT),
     "adaptive": (
@@ -78,7 +76,8 @@ def copied(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["phases", *LONG])
+# Adaptive rules compile for long, and are cached by the same code.
+@pytest.mark.parametrize("kind", few_of(list(KINDS), "phases"))
 def test_kernels_are_kept_and_edited_rules_take_effect(
     kind: str, copied: Copy, tmp_path: Path
 ) -> None:

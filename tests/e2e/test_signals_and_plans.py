@@ -14,11 +14,19 @@ from tests.e2e.command_line import ringfence
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_an_interrupt_ends_a_long_run_with_130() -> None:
     long_run = ["simulate", "paper-3", "--budget", "2000", "--replications", "20000000000"]
-    code = "from ringfence.interfaces.cli.app import main; main()"
+    code = (
+        "import ringfence as rf\n"
+        "from ringfence.interfaces.cli.app import main\n"
+        "rf.simulate('paper-3', budget=2000, replications=10)\n"  # its kernel is compiled by then
+        "print('ready', flush=True)\n"
+        "main()"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code, *long_run], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(8)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(1.5)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

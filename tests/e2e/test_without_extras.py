@@ -105,8 +105,14 @@ def test_the_wheel_is_small_and_whole(tmp_path: Path) -> None:
 def test_a_wheel_that_is_not_whole_is_noticed(tmp_path: Path) -> None:
     import zipfile
 
+    home = tmp_path / "src" / "ringfence"
+    (home / "__pycache__").mkdir(parents=True)
+    (home / "own.css").touch()
+    (home / "__pycache__" / "kernel.nbc").touch()  # of the machine that builds, not of the wheel
     with zipfile.ZipFile(tmp_path / "a.whl", "w") as made:
         made.writestr("tests/x.py", "")
-    found = wrong_with(tmp_path / "a.whl", ROOT)
+    found = wrong_with(tmp_path / "a.whl", tmp_path)
     assert "ringfence/py.typed is missing" in found
+    assert "ringfence/own.css is missing" in found
     assert "tests/x.py does not belong there" in found
+    assert not [line for line in found if "kernel.nbc" in line]

@@ -9,7 +9,6 @@ real sources.
 """
 
 import importlib
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,9 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TypeVar
-
-Control = TypeVar("Control")
 
 ROOMS = (
     "core.gaps",
@@ -162,8 +158,3 @@ def _restored(names: Sequence[str]) -> Iterator[None]:
     finally:
         for whole, module in real.items():
             _put(whole, module)
-
-
-def some_of(controls: Sequence[Control]) -> Sequence[Control]:
-    """Return some controls, or all if there is time: every named test runs by itself as well."""
-    return controls if os.environ.get("RINGFENCE_LONG") else controls[::8]

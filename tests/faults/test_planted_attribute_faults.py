@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from ringfence.simulation.experiment import Experiment
-from tests.faults.planting import planted, some_of
+from tests.choosing import some_of
+from tests.faults.planting import planted
 from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 from tests.statistical import test_attribute_engines as engines
 from tests.unit import test_running as running

@@ -15,7 +15,8 @@ import pytest
 
 from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_phase_policy
-from tests.faults.planting import Edit, planted, some_of
+from tests.choosing import some_of
+from tests.faults.planting import Edit, planted
 from tests.laws import adaptive_checks, checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled

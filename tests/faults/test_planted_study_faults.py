@@ -11,7 +11,8 @@ from functools import cache
 import pytest
 
 from ringfence.core.errors import InputError
-from tests.faults.planting import STUDY_ROOMS, STUDY_TESTS, planted_studies, some_of
+from tests.choosing import some_of
+from tests.faults.planting import STUDY_ROOMS, STUDY_TESTS, planted_studies
 from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 
 API, AUDIT, BOOKS, VERDICT = (

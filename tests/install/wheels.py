@@ -22,7 +22,7 @@ def wrong_with(wheel: Path, source: Path) -> list[str]:
     ours = {
         str(Path("ringfence") / file.relative_to(source / "src" / "ringfence"))
         for file in (source / "src" / "ringfence").rglob("*")
-        if file.is_file() and file.suffix != ".pyc"
+        if file.is_file() and "__pycache__" not in file.parts
     }
     size = wheel.stat().st_size
     return [

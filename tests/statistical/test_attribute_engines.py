@@ -25,6 +25,7 @@ from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import Law
+from tests.choosing import few_of
 from tests.statistical.checks import check_rate, check_same_rate
 from tests.statistical.test_error_rates import Engine, Sample, check_same_engine, essence, sampled
 
@@ -151,6 +152,19 @@ CELLS = [
     ("rows", "constrained-sr", "estimated"),
     ("rows", "uniform", "known"),
 ]
+FEW_CELLS = [  # every instance, both kinds of scales, and every kind of policy
+    ("latency", "constrained-sr", "estimated"),
+    ("latency", "uniform", "known"),
+    ("latency", "top-two", "estimated"),
+    ("least_quantile", "constrained-sr", "known"),
+    ("least_quantile", "top-two", "known"),
+    ("most_quantile", "constrained-sr", "estimated"),
+    ("spreads", "constrained-sr", "estimated"),
+    ("tails", "constrained-sr", "known"),
+    ("shares", "constrained-sr", "estimated"),
+    ("counts", "constrained-sr", "estimated"),
+    ("rows", "constrained-sr", "known"),
+]
 
 
 def compiled(experiment: Experiment) -> Sample:
@@ -166,7 +180,7 @@ def cell(name: str, policy: str, scales: str) -> Experiment:
     return Experiment(INSTANCES[name](), find_policy(policy), BUDGET, scales=scales, batch=5)
 
 
-@pytest.mark.parametrize(("name", "policy", "scales"), CELLS)
+@pytest.mark.parametrize(("name", "policy", "scales"), few_of(CELLS, *FEW_CELLS))
 def test_compiled_engine_errs_as_often_as_the_reference(
     name: str, policy: str, scales: str
 ) -> None:
@@ -322,7 +336,7 @@ def test_errors_are_as_frequent_as_closed_forms_say(name: str) -> None:
     check_form(reference.run_chunk, name, size=1000)
 
 
-@pytest.mark.parametrize("policy", ["constrained-sr", "uniform"])
+@pytest.mark.parametrize("policy", few_of(["constrained-sr", "uniform"], "constrained-sr"))
 def test_a_share_errs_as_a_bernoulli_metric_does(policy: str) -> None:
     """The share of a metric beyond a number is a coin; the objective is independent of both.
 
@@ -389,7 +403,7 @@ EASY = {
 }
 
 
-@pytest.mark.parametrize("policy", ["constrained-sr", "uniform"])
+@pytest.mark.parametrize("policy", few_of(["constrained-sr", "uniform"], "constrained-sr"))
 @pytest.mark.parametrize("name", EASY)
 def test_errors_vanish_as_the_budget_grows(name: str, policy: str) -> None:
     results = [
@@ -406,7 +420,7 @@ def test_errors_vanish_as_the_budget_grows(name: str, policy: str) -> None:
 # ------------------------------------------------------------------------- what else must work
 
 
-@pytest.mark.parametrize("name", ["latency", "least_quantile", "rows"])
+@pytest.mark.parametrize("name", few_of(["latency", "least_quantile", "rows"], "latency"))
 def test_comparisons_take_any_attribute(name: str) -> None:
     policies = ["constrained-sr", "uniform"]
     found = ringfence.compare(
@@ -450,8 +464,15 @@ def test_every_theory_is_sound(name: str) -> None:
     assert theory["oracle_rate"] > 0.0
 
 
-@pytest.mark.parametrize("name", ["latency", "least_quantile"])
-@pytest.mark.parametrize("scales", ["known", "estimated"])
+BATCHED = [
+    ("latency", "known"),
+    ("latency", "estimated"),
+    ("least_quantile", "known"),
+    ("least_quantile", "estimated"),
+]
+
+
+@pytest.mark.parametrize(("name", "scales"), few_of(BATCHED, *BATCHED[1:3]))
 def test_batches_spend_the_budget(name: str, scales: str) -> None:
     result = ringfence.simulate(
         INSTANCES[name](), "top-two", budget=100, replications=200, scales=scales, batch=7

@@ -21,12 +21,18 @@ import ringfence
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.schedule import successive_rejects_phases
 from ringfence.policies.policy import PhasePolicy, Policy, Reject
-from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_policy
+from ringfence.policies.registry import (
+    PHASE_POLICIES,
+    POLICIES,
+    find_phase_policy,
+    find_policy,
+)
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Counts, Experiment, chunk_sizes, total
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import Tally
 from ringfence.simulation.laws import Law
+from tests.choosing import LONG, few_of
 from tests.faults.planting import Edit, planted
 from tests.statistical.checks import (
     check_frequencies,
@@ -36,7 +42,6 @@ from tests.statistical.checks import (
 )
 from tests.statistical.sampling import law_with_fault
 
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 Engine = Callable[[Experiment, int, int, int], Tally]
 BUDGET = 43  # leaves a remainder to every policy that spends it
 
@@ -168,7 +173,8 @@ def compiled(experiment: Experiment) -> Sample:
 
 
 def plain(experiment: Experiment, run: Engine = reference.run_chunk) -> Sample:
-    return sampled(run, experiment, seed=2, chunks=80, size=25)
+    chunks = 20 if experiment.is_adaptive and not LONG else 80
+    return sampled(run, experiment, seed=2, chunks=chunks, size=25)
 
 
 def instance_named(name: str, tmp_path_factory: pytest.TempPathFactory) -> Instance:
@@ -177,14 +183,23 @@ def instance_named(name: str, tmp_path_factory: pytest.TempPathFactory) -> Insta
     return INSTANCES[name]()
 
 
-def pairs(names: Sequence[str], adaptive: Mapping[str, Sequence[str]]) -> pytest.MarkDecorator:
-    """Pair every policy with instances; adaptive ones are slow in plain Python, and get fewer."""
+def pairs(
+    names: Sequence[str], adaptive: Mapping[str, Sequence[str]], few: Mapping[str, Sequence[str]]
+) -> pytest.MarkDecorator:
+    """Pair every policy with instances; adaptive ones are slow in plain Python, and get fewer.
+
+    Each time `few` are tried.
+    """
+    everything = {
+        policy.name: names if policy in PHASE_POLICIES else adaptive[policy.name]
+        for policy in POLICIES
+    }
     return pytest.mark.parametrize(
         ("policy", "name"),
         [
             pytest.param(policy, name, id=f"{name}-{policy.name}")
             for policy in POLICIES
-            for name in (names if policy in PHASE_POLICIES else adaptive[policy.name])
+            for name in few_of(everything[policy.name], *few.get(policy.name, ()))
         ],
     )
 
@@ -194,6 +209,13 @@ def pairs(names: Sequence[str], adaptive: Mapping[str, Sequence[str]]) -> pytest
     {
         "top-two": ["gaussian", "bernoulli", "table"],
         "ocba-co": ["gaussian", "poisson"],
+        "thompson": ["gaussian"],
+    },
+    few={
+        **{policy.name: ["bernoulli"] for policy in PHASE_POLICIES},
+        "constrained-sr": [*INSTANCES, "table"],
+        "top-two": ["gaussian", "bernoulli"],
+        "ocba-co": ["gaussian"],
         "thompson": ["gaussian"],
     },
 )
@@ -214,6 +236,13 @@ def test_compiled_engine_errs_as_often_as_the_reference(
 @pairs(
     ["gaussian", "mixed", "table"],
     {"top-two": ["gaussian", "mixed", "table"], "ocba-co": ["gaussian"], "thompson": []},
+    few={
+        "constrained-sr": ["gaussian", "mixed", "table"],
+        "sequential-halving": ["gaussian"],
+        "uniform": ["table"],
+        "top-two": ["gaussian", "mixed"],
+        "ocba-co": ["gaussian"],
+    },
 )
 def test_engines_agree_on_estimated_noise(
     policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
@@ -254,32 +283,42 @@ NOISE_FAULTS = {
 }  # fmt: skip
 
 
+@cache
+def sound(make: Callable[[], Instance], policy: str, scales: str = "known") -> Sample:
+    """Return what the compiled engine counts, once the reference has counted the same."""
+    experiment = Experiment(make(), find_policy(policy), BUDGET, scales=scales)
+    fast = compiled(experiment)
+    check_same_engine(fast, plain(experiment))
+    return fast
+
+
 @pytest.mark.parametrize("fault", ENGINE_FAULTS)
 def test_engines_that_differ_are_told_apart(fault: str) -> None:
     """The comparison above, with a fault planted in one of the two engines, fails."""
     old, new = ENGINE_FAULTS[fault]
     faulty = planted(Edit("simulation.reference", old, new))["simulation.reference"].run_chunk
     # Where nothing is feasible, the right arm often has the wrong flag.
-    instance = bernoulli() if fault == "flag ignored in the error" else gaussian()
-    experiment = Experiment(instance, find_policy("constrained-sr"), BUDGET)
-    fast = compiled(experiment)
-    check_same_engine(fast, plain(experiment))
+    make = bernoulli if fault == "flag ignored in the error" else gaussian
+    experiment = Experiment(make(), find_policy("constrained-sr"), BUDGET)
+    fast = sound(make, "constrained-sr")
     with pytest.raises(AssertionError):
         check_same_engine(fast, plain(experiment, faulty))
 
 
-@pytest.mark.parametrize("fault", NOISE_FAULTS)
-def test_engines_that_estimate_noise_differently_are_told_apart(fault: str) -> None:
-    """Where one arm is much noisier, and its mean far from zero, the noise decides."""
-    faulty = planted(Edit("simulation.reference", *NOISE_FAULTS[fault]))["simulation.reference"]
-    instance = build(
+def unlike() -> Instance:
+    """Metrics whose noise differs much, and whose means are far from zero: the noise decides."""
+    return build(
         {"family": "gaussian", "covariance": [[1.0, 0, 0], [0, 0.04, 0], [0, 0, 9.0]]},
         [[5.0, 0.45, 3.0], [4.5, 0.4, 3.5], [6.0, 0.6, 2.0], [5.5, 0.52, -1.0]],
         TURNED,
     )
-    experiment = Experiment(instance, find_policy("top-two"), BUDGET, scales="estimated")
-    fast = compiled(experiment)
-    check_same_engine(fast, plain(experiment))
+
+
+@pytest.mark.parametrize("fault", NOISE_FAULTS)
+def test_engines_that_estimate_noise_differently_are_told_apart(fault: str) -> None:
+    faulty = planted(Edit("simulation.reference", *NOISE_FAULTS[fault]))["simulation.reference"]
+    experiment = Experiment(unlike(), find_policy("top-two"), BUDGET, scales="estimated")
+    fast = sound(unlike, "top-two", "estimated")
     with pytest.raises(AssertionError):
         check_same_engine(fast, plain(experiment, faulty.run_chunk))
 
@@ -367,7 +406,10 @@ def two_arms(rows: list[list[float]], covariance: list[list[float]], threshold: 
 
 @pytest.mark.parametrize(
     "policy",
-    [policy for policy in PHASE_POLICIES if policy.name != "scalarised"],
+    few_of(
+        [policy for policy in PHASE_POLICIES if policy.name != "scalarised"],
+        *map(find_phase_policy, ("constrained-sr", "sequential-halving", "uniform")),
+    ),
     ids=lambda policy: policy.name,
 )
 def test_two_feasible_arms(policy: PhasePolicy) -> None:
@@ -493,7 +535,11 @@ def check_fair(found: Integers) -> None:
     check_frequencies(found.astype(np.float64), np.full(len(found), found.sum() / len(found)))
 
 
-@every_policy
+@pytest.mark.parametrize(
+    "policy",
+    few_of(POLICIES, *map(find_policy, ("constrained-sr", "uniform", "top-two"))),
+    ids=lambda policy: policy.name,
+)
 def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
     """Catches an order of arms that is not drawn, or not uniformly; the control is planted."""
     experiment = Experiment(identical_arms(), policy, 20)  # no extra pulls
@@ -551,8 +597,17 @@ def test_comparisons_do_not_depend_on_threads() -> None:
     assert rows[0] == rows[1] == rows[2]
 
 
-@every_policy
-@pytest.mark.parametrize("name", ["gaussian", "bernoulli", "table"])
+@pairs(
+    ["gaussian", "bernoulli", "table"],
+    {policy.name: ["gaussian", "bernoulli", "table"] for policy in POLICIES},
+    few={
+        **{policy.name: ["bernoulli"] for policy in PHASE_POLICIES},
+        "constrained-sr": ["gaussian", "bernoulli", "table"],
+        "top-two": ["gaussian", "bernoulli"],
+        "ocba-co": ["gaussian"],
+        "thompson": ["gaussian"],
+    },
+)
 def test_a_longer_run_begins_with_the_shorter_one(
     policy: Policy, name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

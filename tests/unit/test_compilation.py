@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numba
 import pytest
@@ -75,6 +76,19 @@ def test_the_users_own_numba_cache_is_left_alone() -> None:
     before = numba.config.CACHE_DIR
     compilation.compile_kernel(lambda x: x, constrained_sr.reject)
     assert before == numba.config.CACHE_DIR
+
+
+def test_a_folder_without_room_means_no_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Numba would go on to the folder of the sources."""
+    kernel: Any = compilation.compile_kernel(lambda x: x, constrained_sr.reject)
+    assert kernel.stats.cache_path is not None  # whoever runs this has a folder
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(compilation, "cache_folder", lambda _: tmp_path / "file" / "full")
+    kernel = compilation.compile_kernel(lambda x: x, constrained_sr.reject)
+    assert kernel.stats.cache_path is None
+    assert kernel(3) == 3
 
 
 def test_no_home_means_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import platform
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any
@@ -79,13 +80,19 @@ def compile_kernel(
         before = numba.config.CACHE_DIR
         try:
             numba.config.CACHE_DIR = str(folder or "")
-            # NumPy's division rules: no check for zero on every estimate. Counts are never zero.
-            compiled: Callable[..., Any] = numba.njit(
-                nogil=True, error_model="numpy", cache=folder is not None, _nrt=allocates
-            )(kernel)
+            compiled = _compiled(kernel, kept=folder is not None, allocates=allocates)
         finally:
             numba.config.CACHE_DIR = before
-        return compiled
+        # Where Numba cannot write, on a full disk say, it would go on to the folder of the sources.
+        if folder is not None and folder not in Path(compiled.stats.cache_path).parents:
+            compiled = _compiled(kernel, kept=False, allocates=allocates)
+        made: Callable[..., Any] = compiled
+        return made
+
+
+def _compiled(kernel: Callable[..., Any], *, kept: bool, allocates: bool) -> Any:
+    # NumPy's division rules: no check for zero on every estimate. Counts are never zero.
+    return numba.njit(nogil=True, error_model="numpy", cache=kept, _nrt=allocates)(kernel)
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
