@@ -164,7 +164,7 @@ def check_agrees(experiment: Experiment, size: int) -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    few_of(POLICIES, *map(find_policy, ("constrained-sr", "uniform", "top-two", "thompson"))),
+    few_of(POLICIES, *map(find_policy, ("constrained-sr", "uniform", "top-two"))),
     ids=lambda policy: policy.name,
 )
 def test_every_policy_errs_as_often_as_on_the_cpu(policy: Policy) -> None:

@@ -169,10 +169,12 @@ def check_same_engine(here: Sample, there: Sample) -> None:
 
 
 def compiled(experiment: Experiment) -> Sample:
-    return sampled(Experiment.run_chunk, experiment, seed=1, chunks=150, size=256)
+    chunks = 40 if experiment.is_adaptive and not LONG else 150
+    return sampled(Experiment.run_chunk, experiment, seed=1, chunks=chunks, size=256)
 
 
 def plain(experiment: Experiment, run: Engine = reference.run_chunk) -> Sample:
+    """Adaptive rules are slow in plain Python: their few runs are compared with fewer compiled."""
     chunks = 20 if experiment.is_adaptive and not LONG else 80
     return sampled(run, experiment, seed=2, chunks=chunks, size=25)
 
