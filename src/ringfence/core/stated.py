@@ -229,6 +229,11 @@ def _covariance(value: Any, means: Sequence[str]) -> tuple[tuple[float, ...], ..
             f"judged, in the order {', '.join(means)}. Mend it."
         )
     require_covariance(key, np.array(rows))
+    if not all(_LEAST <= math.sqrt(rows[c][c]) <= _MOST for c in range(size)):
+        raise InputError(
+            f"{key} must have variances whose roots, the deviations of one pull, are from "
+            f"{_LEAST:g} to {_MOST:g}. Choose other units."
+        )
     return rows
 
 
