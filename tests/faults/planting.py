@@ -58,6 +58,8 @@ ROOMS = (
 STUDY_ROOMS = (
     "core.answers",
     "core.baseline",
+    "core.known",
+    "core.stated",
     "study.facts",
     "study.ports",
     "study.book",
@@ -84,6 +86,7 @@ STUDY_TESTS = (
     "tests.unit.test_study_book",
     "tests.unit.test_study_verdict",
     "tests.unit.test_baseline",
+    "tests.unit.test_stated_noise",
 )
 
 
