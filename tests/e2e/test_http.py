@@ -19,6 +19,7 @@ from tests.e2e.serving import (
     evaluate,
     feed,
     new_name,
+    refused,
     reported,
     strict,
     study_at,
@@ -157,6 +158,32 @@ def test_a_study_of_the_same_name_is_loaded_if_it_is_the_same(served: Served) ->
     strict(served.client.post("/api/studies", json=fresh), 201)
 
 
+def test_noise_is_stated_kept_and_held_to_as_in_python(served: Served) -> None:
+    noise = {"score": {"bounds": [0, 2]}, "latency_ms": {"sigma": 12, "bounds": [0, 300]}}
+    body = body_of(new_name(), policy="top-two", batch=3, budget=36, noise=noise)
+    at = create(served, **body)
+    kept = {"score": {"bounds": [0.0, 2.0]}, "latency_ms": {"sigma": 12.0, "bounds": [0.0, 300.0]}}
+    assert strict(served.client.get(f"{at}/definition"))["noise"] == kept
+    pulls = strict(served.client.post(f"{at}/ask", json={"n": 2}))["pulls"]
+    before = strict(served.client.get(at)), strict(served.client.get(f"{at}/pulls"))
+    out = reported(pulls[1])
+    out["metrics"]["latency_ms"] = 300.5
+    words = "metric 'latency_ms' = 300.5 lies outside its stated bounds [0, 300]"
+    refused(served.client.post(f"{at}/tell", json=out), 422, words, "failed")
+    both = {"pulls": [reported(pulls[0]), out]}
+    refused(served.client.post(f"{at}/tell-many", json=both), 422, "row 1", words)
+    assert (strict(served.client.get(at)), strict(served.client.get(f"{at}/pulls"))) == before
+    served.client.post(f"{at}/tell-many", json={"pulls": [reported(pull) for pull in pulls]})
+    feed(served.client, at, at_once=3)
+    beside = rf.Study.create(**body, storage="memory://")
+    beside.optimize(evaluate)
+    wanted = plain(verdict_document(beside.recommend()))
+    assert strict(served.client.get(f"{at}/recommend")) == wanted
+    assert study_at(served, at).doctor().problems == ()
+    again = strict(served.client.post("/api/studies", json=body | {"load_if_exists": True}))
+    assert again["noise"] == kept
+
+
 def test_what_is_left_out_has_the_values_of_python(served: Served) -> None:
     body = body_of(new_name())
     del body["seed"], body["policy"]
@@ -164,6 +191,7 @@ def test_what_is_left_out_has_the_values_of_python(served: Served) -> None:
     expected = {"policy": "top-two", "batch": 1, "lease_seconds": 600.0, "retries": 0}
     assert {key: definition[key] for key in expected} == expected
     assert definition["max_failures"] == 3
+    assert definition["noise"] == {}
     assert isinstance(definition["seed"], int)
 
 

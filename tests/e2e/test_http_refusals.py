@@ -1,6 +1,7 @@
 """What is refused over HTTP: with the status of the contract, in words, and nothing has changed."""
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -334,6 +335,17 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "retries below zero": ({"retries": -1}, "retries"),
     "no failures at all": ({"max_failures": 0}, "max_failures"),
     "metrics that are no list": ({"metrics": {"a": 1}}, "metrics"),
+    "noise that is no table": ({"noise": [1.0]}, "noise"),
+    "noise of no metric": ({"noise": {"latncy_ms": {"sigma": 1}}}, "latency_ms"),
+    "a sigma of zero": ({"noise": {"score": {"sigma": 0}}}, "noise.score.sigma = 0"),
+    "a sigma in words": ({"noise": {"score": {"sigma": "1"}}}, "noise.score.sigma = '1'"),
+    "a sigma without end": ({"noise": {"score": {"sigma": math.inf}}}, "noise.score.sigma = inf"),
+    "bounds about": ({"noise": {"score": {"bounds": [1, 0]}}}, "noise.score.bounds = [1, 0]"),
+    "a small covariance": ({"noise": {"covariance": [[1.0]]}}, "2 x 2"),
+    "a covariance that is none": (
+        {"noise": {"covariance": [[1.0, 2.0], [2.0, 1.0]]}},
+        "positive definite",
+    ),
     "functions of one's own": ({"functions": {"f": "os:system"}}, "functions"),
     "a storage of one's own": ({"storage": "sqlite:////tmp/other.db"}, "storage"),
     "a key that is nearly one": ({"bugdet": 60}, "bugdet"),
@@ -369,6 +381,7 @@ DIFFERENT: list[dict[str, Any]] = [
     {"seed": 8},
     {"budget": 29},
     {"metrics": ["size"]},
+    {"noise": {"score": {"sigma": 1.0}}},
 ]
 
 

@@ -54,6 +54,8 @@ ROOMS = (
 STUDY_ROOMS = (
     "core.answers",
     "core.baseline",
+    "core.known",
+    "core.stated",
     "study.facts",
     "study.ports",
     "study.book",
@@ -80,6 +82,7 @@ STUDY_TESTS = (
     "tests.unit.test_study_book",
     "tests.unit.test_study_verdict",
     "tests.unit.test_baseline",
+    "tests.unit.test_stated_noise",
 )
 
 

@@ -115,6 +115,15 @@ def breaking_arm(policy: str, batch: int, limit: str = "mean(risk) <= 1.0") -> N
     return of(ORDER, test, policy, batch, limit)
 
 
+def in_units(case: str) -> Named:
+    return of(NOISE, "test_margins_are_in_units_of_what_was_stated", case)
+
+
+def unstated(case: str) -> Named:
+    test = "test_what_cannot_be_stated_is_refused_and_nothing_is_created"
+    return of(NOISE, test, case)
+
+
 def flips(problem: str, seed: int) -> Named:
     return of(VERDICT, "test_the_answer_changes_at_a_flip_and_not_before", problem, seed)
 
@@ -166,6 +175,16 @@ SPREAD = of(BASELINES, "test_differences_have_the_covariance_of_differences")
 COUNTED = of(BASELINES, "test_a_margin_counts_the_baselines_noise")
 STAYS = of(BASELINES, "test_a_baseline_is_never_rejected_however_bad", "constrained-sr")
 AS_OFTEN = of(BASELINES, "test_an_adaptive_policy_pulls_the_baseline_as_often_as_any_other")
+NOISE = "tests.unit.test_stated_noise"
+OUTSIDE = "test_a_value_outside_its_bounds_is_refused_and_changes_nothing"
+SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing", 1)
+STILL_COVARIANCE = of(NOISE, "test_a_stated_covariance_leaves_a_covariance", 1)
+SIGMA_KEEPS = of(NOISE, "test_a_stated_sigma_keeps_the_estimated_correlations")
+RESTS_ON_SIGMA = of(NOISE, "test_intervals_and_confidence_rest_on_a_stated_sigma")
+NEVER_VARIED = of(NOISE, "test_a_metric_that_never_varied_is_exact_unless_its_sigma_is_stated")
+CAPPED = of(NOISE, "test_bounds_cap_a_variance_and_do_no_more")
+ONE_PULL = of(NOISE, "test_one_pull_is_enough_where_nothing_is_left_to_be_estimated")
+OTHERS_ESTIMATED = of(NOISE, "test_what_is_stated_does_not_speak_of_other_attributes")
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
@@ -174,10 +193,11 @@ NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothin
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE = ("core.answers", "core.baseline")
+KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, PACKING = ("study.looking", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 STUDY_EDITED = (
-    *(ANSWERS, BASELINE),
+    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
     *(DESK, DECIDING, BOOK, READING, LOOKING, PACKING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
 )
@@ -568,7 +588,7 @@ FAULTS = [
     ),
     fault(
         "one pull is enough to know the noise", BOOK,
-        "max(2, problem.least_pulls)", "max(1, problem.least_pulls)",
+        "1 if noise.is_whole(problem) else 2", "1",
         NO_NOISE_YET, TOO_LITTLE,
     ),
     fault(
@@ -784,6 +804,101 @@ FAULTS = [
         "a pull that is taken back is still its arm's", MEMORY,
         "                del self._places[gone.arm, gone.ordinal]\n", "",
         ending_badly("fresh pulls"),
+    ),
+    # Noise that was stated.
+    fault(
+        "a stated sigma is ignored", BOOK,
+        "if not self._known.says_nothing:", "if self._known.says_nothing:",
+        in_units("sigma"), RESTS_ON_SIGMA, NEVER_VARIED,
+    ),
+    fault(
+        "a stated sigma is of margins only", BOOK,
+        "            self._known.replace_covariances(covariances)\n", "",
+        RESTS_ON_SIGMA, STILL_COVARIANCE,
+    ),
+    fault(
+        "a stated sigma is taken for a variance", STATED,
+        "return self.sigmas[metric] ** 2", "return self.sigmas[metric]",
+        in_units("sigma"), SAME_NOISE,
+    ),
+    fault(
+        "a sigma speaks of every statistic", STATED,
+        'return attribute.statistic == "mean" and', "return",
+        OTHERS_ESTIMATED, unstated("sigma without a mean"),
+    ),
+    fault(
+        "bounds prove nothing", STATED,
+        "constant = proven_constant(attribute, bounds=bounds)", "constant = None",
+        in_units("bounds"), in_units("a tail"),
+    ),
+    fault(
+        "bounds cap nothing", KNOWN_NOISE,
+        "np.minimum(found, self.ceilings)", "found",
+        CAPPED,
+    ),
+    fault(
+        "bounds are taken for the variance", KNOWN_NOISE,
+        "np.minimum(found, self.ceilings)",
+        "np.where(np.isinf(self.ceilings), found, self.ceilings)",
+        CAPPED, NEVER_VARIED,
+    ),
+    fault(
+        "a stated variance forgets the correlations", KNOWN_NOISE,
+        "np.where(found > 0.0, np.sqrt(wanted / found), 0.0)", "np.zeros_like(found)",
+        SIGMA_KEEPS, SAME_NOISE,
+    ),
+    fault(
+        "a stated covariance stands beside any correlation", KNOWN_NOISE,
+        "        if len(others):\n", "        if len(known) == 0:\n",
+        STILL_COVARIANCE,
+    ),
+    fault(
+        "a stated covariance is not turned", STATED,
+        "stated * np.outer(turns, turns)", "stated * np.abs(np.outer(turns, turns))",
+        STILL_COVARIANCE, SAME_NOISE,
+    ),
+    fault(
+        "noise that is stated must still be estimated", BOOK,
+        "1 if noise.is_whole(problem) else 2", "2",
+        ONE_PULL,
+    ),
+    fault(
+        "a sigma for each metric is all there is to know", STATED,
+        "return self.covariance is not None and all(", "return all(",
+        ONE_PULL,
+    ),
+    fault(
+        "an edge is outside", STATED,
+        "if not low <= value <= high:", "if not low < value < high:",
+        of(NOISE, OUTSIDE, "told"),
+    ),
+    fault(
+        "bounds hold from above only", STATED,
+        "if not low <= value <= high:", "if not value <= high:",
+        of(NOISE, OUTSIDE, "below"),
+    ),
+    fault(
+        "what is told is not held to its bounds", DESK,
+        "return self.inside(values)", "return tuple(values)",
+        of(NOISE, OUTSIDE, "told"), of(NOISE, OUTSIDE, "among others"),
+        of(NOISE, "test_an_evaluation_outside_its_bounds_has_failed"),
+    ),
+    fault(
+        "what is brought along is not held to its bounds", STUDIES,
+        "zip(columns[arm], self._inside(rows), strict=True)",
+        "zip(columns[arm], map(tuple, rows.tolist()), strict=True)",
+        of(NOISE, OUTSIDE, "brought along"),
+    ),
+    fault(
+        "columns are not held to their bounds", STUDIES,
+        "rows = self._inside(rows_of(metrics, self.desk.plan.metrics))",
+        "rows = list(map(tuple, rows_of(metrics, self.desk.plan.metrics).tolist()))",
+        of(NOISE, OUTSIDE, "in columns"),
+    ),
+    fault(
+        "an audit does not look at bounds", AUDITING,
+        "plan.noise.outside(plan.metrics, pull.values) is not None", "False",
+        of(NOISE, "test_an_audit_finds_a_value_that_no_tell_accepts"),
     ),
 ]  # fmt: skip
 

@@ -79,7 +79,7 @@ def recorded_instance(
         Problem.parse("minimize mean(x)", texts),
         tuple(f"arm{i}" for i in range(arm_count)),
         RecordedLaw(samples[:, 0], scales**2, RecordedArrays(samples, taken)),
-        f"arm{baseline}",
+        f"arm{baseline}" if any(factors) else None,
     )
 
 

@@ -1,6 +1,7 @@
 """Limits relative to a baseline, simulated: engines agree, live studies agree, rates are right."""
 
 import importlib
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +17,9 @@ from ringfence.policies.registry import POLICIES, find_policy
 from ringfence.simulation import adaptive_kernels, recorded_kernels
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
+from ringfence.simulation.kernels import Tally
 from ringfence.storage.memory import MemoryStorage
+from tests.laws.recorded import RecordedLaw
 from tests.laws.relative import ROOMS, check_relative, recorded_instance, run_plain
 from tests.statistical.checks import check_same_rate
 
@@ -92,13 +95,16 @@ class Uniforms:
         return float(self.values.pop(0))
 
 
-def live(instance: Instance, samples: Floats, policy: str, budget: int, batch: int) -> Any:
+def live(
+    instance: Instance, samples: Floats, policy: str, budget: int, batch: int, **stated: Any
+) -> Any:
     """Return the verdict of a study that is told the samples, arm by arm in their order."""
     metrics = instance.problem.metrics
     study = rf.Study.create(
         "live", arms=list(instance.arms), objective=str(instance.problem.objective),
         constraints=[str(one) for one in instance.problem.constraints], budget=budget,
         policy=policy, batch=batch, baseline=instance.baseline, seed=SEED, storage=MemoryStorage(),
+        **stated,
     )  # fmt: skip
     taken = dict.fromkeys(instance.arms, 0)
     for pull in study.pulls(1):
@@ -108,31 +114,87 @@ def live(instance: Instance, samples: Floats, policy: str, budget: int, batch: i
     return study.recommend()
 
 
-@every_policy
-def test_a_simulation_decides_as_a_live_study_on_the_same_pulls(
-    policy: Policy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the study's own order of arms and uniforms, and pulls without ties."""
-    arm_count, budget, batch = 5, 90, 4
+def same_order_of(arm_count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the kernels the study's own order of arms."""
 
     def same_order(_: Any, priorities: Integers, lane: int) -> None:
         priorities[:, lane] = order_of_arms(SEED, arm_count)
 
     for module in (recorded_kernels, adaptive_kernels):
         monkeypatch.setattr(module, "shuffle", same_order)
+
+
+def simulated(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> Tally:
+    """Return what a kernel's body does with the uniforms of a study's rounds."""
+    order: Any = Uniforms(experiment.batch, experiment.budget)
+    monkeypatch.setattr(Experiment, "streams", lambda *_: (None, order))
+    return run_plain(experiment, 0, 0, 1, rooms())
+
+
+def assert_same_course(verdict: Any, tally: Tally, instance: Instance, where: object) -> None:
+    assert [arm.pulls for arm in verdict.arms] == tally.pulls.tolist(), where
+    answer = instance.arms.index(verdict.arm)
+    assert tally.chosen[answer, int(verdict.feasible)] == 1, where
+
+
+@every_policy
+def test_a_simulation_decides_as_a_live_study_on_the_same_pulls(
+    policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the study's own order of arms and uniforms, and pulls without ties."""
+    arm_count, budget, batch = 5, 90, 4
+    same_order_of(arm_count, monkeypatch)
     rng = np.random.default_rng(31)
     for number in range(4):
         means = rng.normal(0.0, 0.7, (arm_count, 1, 3)) + np.array([0.0, 2.0, 0.0])
         samples = means + rng.normal(size=(arm_count, budget, 3))
         instance = recorded_instance(samples, number, [1.1, 0.0], [0.2, 0.8], scales=np.ones(3))
         experiment = Experiment(instance, policy, budget, scales="estimated", batch=batch)
-        order: Any = Uniforms(batch, budget)
-        monkeypatch.setattr(Experiment, "streams", lambda *_, order=order: (None, order))
-        tally = run_plain(experiment, 0, 0, 1, rooms())
+        tally = simulated(experiment, monkeypatch)
         verdict = live(instance, samples, policy.name, budget, batch)
-        assert [arm.pulls for arm in verdict.arms] == tally.pulls.tolist(), number
-        answer = instance.arms.index(verdict.arm)
-        assert tally.chosen[answer, int(verdict.feasible)] == 1, number
+        assert_same_course(verdict, tally, instance, number)
+
+
+@dataclass(frozen=True)
+class CorrelatedLaw(RecordedLaw):
+    """A recording whose noise is known, correlations and all."""
+
+    covariance: Floats
+
+    @property
+    def known_covariances(self) -> Floats:
+        """The same of every arm."""
+        return np.repeat(self.covariance[None], len(self.means), axis=0)
+
+
+@every_policy
+def test_a_study_with_its_noise_stated_is_the_simulation_that_knows_it(
+    policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Metrics in different units and correlated, with a baseline and without."""
+    arm_count, budget, batch = 5, 90, 4
+    same_order_of(arm_count, monkeypatch)
+    rng = np.random.default_rng(32)
+    deviations = np.array([0.5, 3.0, 1.0])
+    correlations = np.array([[1.0, 0.6, -0.4], [0.6, 1.0, 0.1], [-0.4, 0.1, 1.0]])
+    covariance = correlations * np.outer(deviations, deviations)
+    others = 0
+    for number, factor in enumerate([1.1, 0.0, 0.0]):
+        means = (rng.normal(0.0, 0.7, (arm_count, 1, 3)) + np.array([0.0, 2.0, 0.0])) * deviations
+        noise = rng.multivariate_normal(np.zeros(3), covariance, (arm_count, budget))
+        constants = np.sqrt(0.5) / deviations
+        limits = [0.6 if factor else 6.3, 0.4]
+        instance = recorded_instance(means + noise, number, [factor, 0.0], limits, scales=constants)
+        law: Any = instance.law
+        law = CorrelatedLaw(law.means, law.constants, law.arrays, covariance)
+        instance = replace(instance, law=law)
+        experiment = Experiment(instance, policy, budget, scales="known", batch=batch)
+        tally = simulated(experiment, monkeypatch)
+        about = (instance, means + noise, policy.name, budget, batch)
+        verdict = live(*about, noise={"covariance": covariance.tolist()})
+        assert_same_course(verdict, tally, instance, number)
+        others += live(*about) != verdict
+    assert others == 3, "estimates would have given another verdict"
 
 
 # ------------------------------------------------------------------- an independent calculation

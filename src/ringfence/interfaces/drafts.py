@@ -262,6 +262,9 @@ policy = {policy}
 # The options. Where each has settings of its own, a table [arms] with v1 = {{ temperature = 0.2 }}.
 arms = {arms}
 
+# What is known of the noise, if anything is; the rest is estimated from the pulls.
+# noise = {{ x = {{ sigma = 0.2 }}, y = {{ bounds = [0, 1] }} }}
+
 # How one pull is evaluated, by exactly one of
 #   command = ["./evaluate", "{{arm}}", "{{seed}}"]   a program that prints {{"x": 0.8, "y": 143}}
 #   python = "module:function"                    a function (arm, seed) -> {{"x": 0.8, "y": 143}}

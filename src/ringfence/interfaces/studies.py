@@ -88,6 +88,7 @@ class Study(AsyncCalls):
         retries: int = 0,
         max_failures: int = 3,
         baseline: str | None = None,
+        noise: Mapping[str, Any] | None = None,
         load_if_exists: bool = False,
         clock: Clock = time.time,
     ) -> "Study":
@@ -97,8 +98,10 @@ class Study(AsyncCalls):
         pulls an adaptive policy decides at once: as many as there are workers is a good choice.
         Without a seed one is drawn and kept. Further `metrics` are recorded beside those of the
         expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
-        are relative to; it is never rejected. With `load_if_exists` a study of that name is loaded
-        if it is the same one.
+        are relative to; it is never rejected. `noise` says what is known of metrics, by name:
+        {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of all whose means are judged; what is
+        not stated is estimated. With `load_if_exists` a study of that name is loaded if it is the
+        same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -107,6 +110,7 @@ class Study(AsyncCalls):
         ...     objective="maximize mean(score)",
         ...     constraints=["p95(latency_ms) <= 200", "mean(toxic) <= baseline + 0.01"],
         ...     baseline="v1",
+        ...     noise={"toxic": {"bounds": [0, 1]}},
         ...     budget=400,
         ...     storage="sqlite:///prompts.db",
         ... )
@@ -128,6 +132,7 @@ class Study(AsyncCalls):
             retries=at_least("retries", retries, 0),
             max_failures=at_least("max_failures", max_failures, 1),
             baseline=baseline,
+            noise={} if noise is None else noise,
         )
         plan = _plan(definition, functions)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -219,7 +224,7 @@ class Study(AsyncCalls):
         if isinstance(metrics, Sequence) and not isinstance(metrics, str):
             rows = [self._row(place, row) for place, row in enumerate(metrics)]
         else:
-            rows = list(map(tuple, rows_of(metrics, self.desk.plan.metrics).tolist()))
+            rows = self._inside(rows_of(metrics, self.desk.plan.metrics))
         if len(rows) != len(pulls):
             raise InputError(
                 f"metrics has {len(rows)} rows for {len(pulls)} pulls. Give one a pull."
@@ -457,8 +462,8 @@ class Study(AsyncCalls):
                 f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
             )
         past = [
-            (self._arm(str(name)), tuple(values))
-            for name, values in zip(columns[arm], rows.tolist(), strict=True)
+            (self._arm(str(name)), values)
+            for name, values in zip(columns[arm], self._inside(rows), strict=True)
         ]
         self.desk.bring(past, printable("label", label))
         return len(past)
@@ -499,7 +504,7 @@ class Study(AsyncCalls):
         """Refuse to go on with a definition that differs from the stored one; show how."""
         mine, theirs = self.definition.to_dict(), other.to_dict()
         keys = ["objective", "constraints", "arms", "policy", "batch", "metrics", "baseline"]
-        keys += ["seed"] * seed_matters
+        keys += ["noise", *["seed"] * seed_matters]
         for key in keys:
             if mine[key] != theirs[key]:
                 raise InputError(
@@ -523,6 +528,16 @@ class Study(AsyncCalls):
             return self.desk.values_of(metrics)
         except InputError as error:
             raise InputError(f"row {place}: {error}") from None
+
+    def _inside(self, rows: Any) -> list[tuple[float, ...]]:
+        """Return rows of observations, all within stated bounds, or refuse them all."""
+        found = []
+        for place, row in enumerate(rows.tolist()):
+            try:
+                found.append(self.desk.inside(row))
+            except InputError as error:
+                raise InputError(f"row {place}: {error}") from None
+        return found
 
     def _pull(self, fact: PullFact) -> Pull:
         definition = self.definition
@@ -548,14 +563,14 @@ class Study(AsyncCalls):
 
 
 def _plan(definition: Definition, functions: Functions | None) -> Plan:
-    """Return the plan of a definition whose metrics are all written out."""
+    """Return the plan of a definition whose metrics and noise are written out."""
     plan = Plan.of(definition, functions)
     plan.problem.place_of_baseline(definition.baseline, definition.arm_names)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
     metrics = tuple(printable("metric", metric) for metric in (*used, *further))
-    whole = Definition.from_dict({**definition.to_dict(), "metrics": metrics})
-    return Plan.of(whole, functions)
+    written_out = {"metrics": metrics, "noise": plan.noise.plain()}
+    return Plan.of(Definition.from_dict({**definition.to_dict(), **written_out}), functions)
 
 
 def _takes_orders(evaluate: Any) -> bool:

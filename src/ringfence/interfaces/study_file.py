@@ -57,6 +57,7 @@ class _File(BaseModel):
     lease_seconds: float | int = 600.0
     max_failures: int = 3
     baseline: str | None = None
+    noise: dict[str, Any] | None = None
 
 
 _KEYS = {
@@ -113,6 +114,7 @@ class StudyFile:
             "retries": 0 if file.pull is None else file.pull.retries,
             "max_failures": file.max_failures,
             "baseline": file.baseline,
+            "noise": file.noise,
             "load_if_exists": True,
         }
         if file.batch is None and has_study(storage, file.name):

@@ -123,6 +123,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             ["objective", definition.objective],
             *(["limit", limit] for limit in definition.constraints),
             *([["baseline", definition.baseline]] if definition.baseline is not None else []),
+            *(["stated noise", one] for one in _stated(definition)),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],
             ["budget at first", str(definition.budget)],
@@ -130,6 +131,16 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             ["created", when],
         ],
     )
+
+
+def _stated(definition: Definition) -> list[str]:
+    """Return what was stated of the noise, a line a metric."""
+    return [
+        f"covariance of means: {said}"
+        if isinstance(said, list)
+        else f"{metric}: " + ", ".join(f"{key} {value}" for key, value in said.items())
+        for metric, said in definition.noise.items()
+    ]
 
 
 def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:

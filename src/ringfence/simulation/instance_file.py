@@ -24,6 +24,7 @@ from ringfence.core.errors import (
 )
 from ringfence.core.expressions import Own
 from ringfence.core.problem import Problem
+from ringfence.core.stated import require_covariance
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
@@ -290,19 +291,7 @@ def _require_covariance(key: str, rows: list[list[float]], gaussian: Sequence[st
             f"{key} = {rows} must be {size} x {size}, one row and column a gaussian metric "
             f"({', '.join(gaussian)})."
         )
-    matrix = np.array(rows)
-    if not np.isfinite(matrix).all():
-        raise InputError(f"{key} = {rows} must be finite. Give a number for every entry.")
-    if not np.array_equal(matrix, matrix.T):
-        raise InputError(f"{key} = {rows} must be symmetric. Make row i, column j equal to j, i.")
-    deviations = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    spread = np.where(deviations > 0.0, deviations, 1.0)
-    least = float(np.linalg.eigvalsh(matrix / np.outer(spread, spread))[0])
-    if least <= 1e-12 or not deviations.all():
-        raise InputError(
-            f"{key} = {rows} must be positive definite, but its least eigenvalue is {least:.3g}. "
-            "Raise the variances or weaken the correlations."
-        )
+    require_covariance(f"{key} = {rows}", np.array(rows))
 
 
 def _law(

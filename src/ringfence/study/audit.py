@@ -99,7 +99,9 @@ def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
         if told != (pull.values is not None):
             problems.append(f"pull {pull.number} is {pull.state}, and its values say otherwise")
         elif pull.values is not None and (
-            len(pull.values) != len(plan.metrics) or not np.isfinite(pull.values).all()
+            len(pull.values) != len(plan.metrics)
+            or not np.isfinite(pull.values).all()
+            or plan.noise.outside(plan.metrics, pull.values) is not None
         ):
             problems.append(f"pull {pull.number} has values {pull.values} that no tell accepts")
         if pull.state != State.CANCELLED and pull.lease < 1:

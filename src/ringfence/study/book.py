@@ -26,15 +26,16 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
+from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.policies.policy import Evidence
 
 
-def least_pulls(problem: Problem) -> int:
+def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
     """Return the pulls of an arm without which nothing can be said of it.
 
-    Two at least: from one no noise can be estimated.
+    Two at least, unless all noise was stated: from one none can be estimated.
     """
-    return max(2, problem.least_pulls)
+    return max(1 if noise.is_whole(problem) else 2, problem.least_pulls)
 
 
 class Book:
@@ -47,9 +48,12 @@ class Book:
         metrics: Sequence[str],
         *,
         baseline: int | None = None,
+        noise: StatedNoise = NOTHING_STATED,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added."""
         self.problem = problem.judged
+        self.noise = noise
+        self._known = noise.about(self.problem)
         self.baseline = baseline if problem.is_relative else None
         self.arms = tuple(arms)
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
@@ -156,7 +160,7 @@ class Book:
     @property
     def is_seen(self) -> Mask:
         """Which arms have enough observations for every attribute."""
-        return np.asarray(self.counts >= least_pulls(self.problem))
+        return np.asarray(self.counts >= least_pulls(self.problem, self.noise))
 
     @property
     def is_comparable(self) -> Mask:
@@ -165,7 +169,7 @@ class Book:
         return seen if self.baseline is None else seen & bool(seen[self.baseline])
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
-        """Return what the rules see, with noise estimated from all observations.
+        """Return what the rules see, with noise as it was stated or estimated from all pulls.
 
         Where limits are relative, what an arm is beyond the baseline's multiple. `left` are the
         pulls that may still be issued.
@@ -183,13 +187,16 @@ class Book:
         )
 
     def plain_evidence(self, alive: Mask, priority: Integers) -> Evidence:
-        """Return what was seen of each arm by itself."""
+        """Return what was seen of each arm by itself; what was stated of the noise holds."""
         width = self.estimates.shape[1]
         pooled, scales = np.zeros((width, width)), np.ones(width)
         covariances = np.zeros_like(self.scatters)
         fill_pooled(pooled, self.scatters, self.counts)
         fill_scales(scales, pooled)
         fill_covariances(covariances, self.scatters, self.counts, pooled)
+        if not self._known.says_nothing:
+            self._known.replace_scales(scales)
+            self._known.replace_covariances(covariances)
         return Evidence(
             estimates=self.estimates,
             counts=self.counts,

@@ -17,6 +17,7 @@ from ringfence.core.expressions import Functions
 from ringfence.core.gaps import apparent_best, gap, margin
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
+from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Policy
 from ringfence.policies.registry import find_policy
@@ -55,6 +56,13 @@ class Plan:
         return self.definition.metrics or self.problem.metrics
 
     @cached_property
+    def noise(self) -> StatedNoise:
+        """What was stated of the metrics' noise, and is not estimated."""
+        return StatedNoise.read(
+            self.definition.noise, self.problem, recorded=self.definition.metrics
+        )
+
+    @cached_property
     def needs_samples(self) -> bool:
         """Whether an attribute is shown otherwise than it is judged, from the pulls themselves."""
         return self.problem.attributes != self.problem.judged.attributes
@@ -67,7 +75,7 @@ class Plan:
     @property
     def least_pulls(self) -> int:
         """The pulls of an arm without which nothing can be said of it."""
-        return least_pulls(self.problem.judged)
+        return least_pulls(self.problem.judged, self.noise)
 
     def phases(self, budget: int) -> tuple[Phase, ...]:
         """Return the phases of a phase policy."""
@@ -86,7 +94,13 @@ class Plan:
 
     def new_book(self) -> Book:
         """Return a book without observations."""
-        return Book(self.problem, self.definition.arm_names, self.metrics, baseline=self.baseline)
+        return Book(
+            self.problem,
+            self.definition.arm_names,
+            self.metrics,
+            baseline=self.baseline,
+            noise=self.noise,
+        )
 
 
 @dataclass(frozen=True)

@@ -298,6 +298,13 @@ class Desk:
                     f"{', '.join(wanted)} of every pull. Add it."
                 )
             values.append(self.number(f"metric {name!r}", metrics[name]))
+        return self.inside(values)
+
+    def inside(self, values: Sequence[float]) -> tuple[float, ...]:
+        """Return an observation's values if all are within stated bounds, or refuse it."""
+        error = self.plan.noise.outside(self.plan.metrics, values)
+        if error is not None:
+            raise error
         return tuple(values)
 
     def number(self, key: str, value: Any) -> float:

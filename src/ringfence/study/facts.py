@@ -22,7 +22,7 @@ class Definition:
     `arms` maps names to an arm's own keys. `functions` name attributes of the user's own by
     "package.module:function", where they have such a name. `batch` is how many pulls an adaptive
     policy decides at once. `baseline` is the arm that limits may be relative to; it is never
-    rejected.
+    rejected. `noise` is what is known of metrics, by name, as core's `StatedNoise` writes it.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Definition:
     retries: int = 0
     max_failures: int = 3
     baseline: str | None = None
+    noise: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -53,6 +54,7 @@ class Definition:
             "constraints": list(self.constraints),
             "metrics": list(self.metrics),
             "functions": dict(self.functions),
+            "noise": dict(self.noise),
         }
 
     @classmethod

@@ -59,6 +59,17 @@ class NewStudy(BaseModel):
     retries: int = 0
     max_failures: int = 3
     baseline: str | None = None
+    noise: (
+        Annotated[
+            dict[str, Any],
+            Field(
+                max_length=100,
+                description="What is known of metrics: sigma or bounds of each, or a covariance.",
+                examples=[{"latency_ms": {"sigma": 12.0}, "toxic": {"bounds": [0, 1]}}],
+            ),
+        ]
+        | None
+    ) = None
     load_if_exists: bool = False
 
 
@@ -79,6 +90,7 @@ class Definition(BaseModel):
     retries: int
     max_failures: int
     baseline: str | None
+    noise: dict[str, Any]
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
 

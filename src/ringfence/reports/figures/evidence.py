@@ -117,7 +117,10 @@ class _Moment:
         self.thresholds = plan.problem.judged.thresholds
         self.least_pulls = plan.least_pulls
         width = len(self.scales)
-        variances = np.where(self.scales == 1.0, 0.0, 0.5 / self.scales**2)
+        # A scale of 1 says that an attribute never varied, unless it was stated.
+        estimated = np.isnan(plan.noise.about(plan.problem.judged).scales)
+        is_exact = estimated & (self.scales == 1.0)
+        variances = np.where(is_exact, 0.0, 0.5 / self.scales**2)
         self.covariances = np.broadcast_to(np.diag(variances), (plan.arm_count, width, width))
         self.work = cost_work(width)
         alive = np.array(one.alive) & (self.counts >= self.least_pulls)

@@ -1,0 +1,267 @@
+"""Noise that a user states: what is known of metrics takes the place of what would be estimated.
+
+A sigma is the deviation of one pull of a metric, common to all arms; a covariance is that of all
+metrics whose means are judged. Bounds hold every value of a metric: they prove constants and cap
+variances, and say no more. Touches its arguments only.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError, nearest
+from ringfence.core.expressions import Attribute
+from ringfence.core.known import LEAST_EIGENVALUE, KnownNoise
+from ringfence.core.measurement import proven_constant
+from ringfence.core.problem import Problem
+
+COVARIANCE = "covariance"
+_KEYS = ("sigma", "bounds")
+_LEAST, _MOST = 1e-60, 1e60  # of deviations and widths: their fourth powers are still numbers
+_LONGEST_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class StatedNoise:
+    """What a user knows of the metrics, by name; `covariance` is of the metrics `means`, in order.
+
+    `means` are the metrics whose means are judged, in the order in which expressions name them.
+    """
+
+    means: tuple[str, ...] = ()
+    sigmas: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    covariance: tuple[tuple[float, ...], ...] | None = None
+
+    @classmethod
+    def read(
+        cls, stated: Mapping[str, Any], problem: Problem, *, recorded: Sequence[str] = ()
+    ) -> "StatedNoise":
+        """Read what was stated of a problem's metrics, or refuse it.
+
+        `recorded` are metrics that are kept beside those of the expressions.
+        """
+        if not isinstance(stated, Mapping):
+            raise InputError(
+                f"noise = {_shown(stated)} must be a table of metrics, such as "
+                f"{{{problem.metrics[0]!r}: {{'sigma': 1.0}}}}. Mend it."
+            )
+        means = tuple(dict.fromkeys(one.metric for one in problem.attributes if is_mean(one)))
+        sigmas: dict[str, float] = {}
+        bounds: dict[str, tuple[float, float]] = {}
+        covariance = None
+        for name, said in stated.items():
+            if name == COVARIANCE and not isinstance(said, Mapping):
+                covariance = _covariance(said, means)
+                continue
+            _require_metric(name, problem, recorded)
+            for key, value in _table(name, said).items():
+                if key == "sigma":
+                    sigmas[name] = _sigma(name, value, means, problem)
+                else:
+                    bounds[name] = _bounds(name, value)
+        found = cls(means, sigmas, bounds, covariance)
+        found._require_sense()
+        return found
+
+    def _require_sense(self) -> None:
+        """Refuse two variances for one metric, and one that its bounds do not allow."""
+        if self.covariance is not None:
+            for name, sigma in self.sigmas.items():
+                raise InputError(
+                    f"noise.{name}.sigma = {sigma:g} and noise.covariance both say how {name!r} "
+                    "varies. Remove one of them."
+                )
+        for name, (low, high) in self.bounds.items():
+            variance = self.variance(name)
+            if variance is not None and variance > (high - low) ** 2 / 4.0:
+                raise InputError(
+                    f"noise: a deviation of {math.sqrt(variance):g} of {name!r} is more than half "
+                    f"of its bounds [{low:g}, {high:g}] allow, {(high - low) / 2.0:g}. Mend one "
+                    "of them."
+                )
+
+    def plain(self) -> dict[str, Any]:
+        """Return what was stated as plain values, in one form whatever was written."""
+        found: dict[str, Any] = {}
+        for metric in dict.fromkeys([*self.sigmas, *self.bounds]):
+            found[metric] = {}
+            if metric in self.sigmas:
+                found[metric]["sigma"] = self.sigmas[metric]
+            if metric in self.bounds:
+                found[metric]["bounds"] = list(self.bounds[metric])
+        if self.covariance is not None:
+            found[COVARIANCE] = [list(row) for row in self.covariance]
+        return found
+
+    def variance(self, metric: str) -> float | None:
+        """Return the variance of a pull that was stated of a metric, if it was."""
+        if self.covariance is not None and metric in self.means:
+            place = self.means.index(metric)
+            return self.covariance[place][place]
+        return self.sigmas[metric] ** 2 if metric in self.sigmas else None
+
+    def is_whole(self, problem: Problem) -> bool:
+        """Tell whether nothing of a problem's noise is left to be estimated."""
+        return self.covariance is not None and all(map(is_mean, problem.attributes))
+
+    def outside(self, metrics: Sequence[str], values: Sequence[float]) -> InputError | None:
+        """Return the error of an observation that is not within the bounds of its metrics."""
+        for metric, value in zip(metrics, values, strict=True):
+            if metric in self.bounds:
+                low, high = self.bounds[metric]
+                if not low <= value <= high:
+                    return InputError(
+                        f"metric {metric!r} = {value:g} lies outside its stated bounds "
+                        f"[{low:g}, {high:g}], on which all decisions rest. Mend it or tell it as "
+                        "failed; wider bounds need a study of another name."
+                    )
+        return None
+
+    def about(self, problem: Problem) -> KnownNoise:
+        """Return what it says of a problem's attributes, as the rules see them."""
+        attributes, signs = problem.attributes, problem.signs
+        width = len(attributes)
+        scales, variances = np.full(width, np.nan), np.full(width, np.nan)
+        ceilings = np.full(width, np.inf)
+        for c, attribute in enumerate(attributes):
+            variance = self.variance(attribute.metric) if is_mean(attribute) else None
+            constant, bounds = None, self.bounds.get(attribute.metric)
+            if variance is not None:
+                constant, variances[c] = 0.5 / variance, variance
+            elif bounds is not None:
+                constant = proven_constant(attribute, bounds=bounds)
+                if is_mean(attribute):
+                    ceilings[c] = (bounds[1] - bounds[0]) ** 2 / 4.0
+            if constant is not None:
+                scales[c] = constant**0.5
+        covariance = None
+        if self.covariance is not None:
+            places = [self.means.index(one.metric) for one in attributes if is_mean(one)]
+            turns = signs[[is_mean(one) for one in attributes]]
+            stated = np.array(self.covariance)[np.ix_(places, places)]
+            covariance = stated * np.outer(turns, turns)
+        return KnownNoise(scales, variances, ceilings, covariance)
+
+
+NOTHING_STATED = StatedNoise()
+
+
+def is_mean(attribute: Attribute) -> bool:
+    """Tell whether an attribute is the mean of a metric itself, of which a sigma speaks."""
+    return attribute.statistic == "mean" and attribute.own is None
+
+
+def _require_metric(name: Any, problem: Problem, recorded: Sequence[str]) -> None:
+    if name in problem.metrics:
+        return
+    if name in recorded:
+        raise InputError(
+            f"noise.{name} is of a metric that no expression uses: nothing is decided by it. "
+            "Remove it."
+        )
+    known = (*problem.metrics, COVARIANCE)
+    raise InputError(
+        f"noise.{_shown(name).strip(chr(39))} is of no metric. Known here: {', '.join(known)}."
+        f"{nearest(name, known)}"
+    )
+
+
+def _table(name: str, said: Any) -> Mapping[str, Any]:
+    if not isinstance(said, Mapping) or not said:
+        raise InputError(
+            f"noise.{name} = {_shown(said)} must say sigma or bounds, such as {{'sigma': 1.0}} or "
+            "{'bounds': [0, 1]}. Mend it."
+        )
+    for key in said:
+        if key not in _KEYS:
+            raise InputError(
+                f"unknown key 'noise.{name}.{_shown(key).strip(chr(39))}'. Known here: "
+                f"{', '.join(_KEYS)}.{nearest(key, _KEYS)}"
+            )
+    return said
+
+
+def _sigma(name: str, value: Any, means: Sequence[str], problem: Problem) -> float:
+    key = f"noise.{name}.sigma = {_shown(value)}"
+    sigma = _number(value)
+    if not _LEAST <= sigma <= _MOST:
+        raise InputError(
+            f"{key} must be a positive number, from {_LEAST:g} to {_MOST:g}: the deviation of one "
+            "pull. Mend it, or remove it to have it estimated."
+        )
+    if name not in means:
+        used = next(str(one) for one in problem.attributes if name in one.metrics)
+        raise InputError(
+            f"{key} is of use for mean({name}) only, and the study has {used}. Remove it; bounds "
+            "are of use for shares, spreads and tail means."
+        )
+    return sigma
+
+
+def _bounds(name: str, value: Any) -> tuple[float, float]:
+    is_pair = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    low, high = map(_number, value) if is_pair and len(value) == 2 else (math.nan, math.nan)
+    if not _LEAST <= high - low <= _MOST:
+        raise InputError(
+            f"noise.{name}.bounds = {_shown(value)} must be two finite numbers, the lower first: "
+            f"between them lies every value of {name!r}. Mend them, such as [0, 1]."
+        )
+    return low, high
+
+
+def _covariance(value: Any, means: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+    key, size = f"noise.covariance = {_shown(value)}", len(means)
+    if not means:
+        raise InputError(f"{key} is of means, and no expression has one. Remove it.")
+    try:
+        rows = tuple(tuple(map(_number, row)) for row in value)
+    except TypeError:
+        rows = ()
+    if len(rows) != size or any(len(row) != size for row in rows):
+        raise InputError(
+            f"{key} must be {size} x {size}: a row and a column for each metric whose mean is "
+            f"judged, in the order {', '.join(means)}. Mend it."
+        )
+    require_covariance(key, np.array(rows))
+    if not all(_LEAST <= math.sqrt(rows[c][c]) <= _MOST for c in range(size)):
+        raise InputError(
+            f"{key} must have variances whose roots, the deviations of one pull, are from "
+            f"{_LEAST:g} to {_MOST:g}. Choose other units."
+        )
+    return rows
+
+
+def require_covariance(key: str, matrix: Floats) -> None:
+    """Refuse a square matrix that is no covariance of metrics that all vary."""
+    if not np.isfinite(matrix).all():
+        raise InputError(f"{key} must be finite. Give a number for every entry.")
+    if not np.array_equal(matrix, matrix.T):
+        raise InputError(f"{key} must be symmetric. Make row i, column j equal to j, i.")
+    deviations = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    spread = np.where(deviations > 0.0, deviations, 1.0)
+    least = float(np.linalg.eigvalsh(matrix / np.outer(spread, spread))[0])
+    if least <= LEAST_EIGENVALUE or not deviations.all():
+        raise InputError(
+            f"{key} must be positive definite, but its least eigenvalue is {least:.3g}. "
+            "Raise the variances or weaken the correlations."
+        )
+
+
+def _number(value: Any) -> float:
+    """Return a number as a float, or NaN for what is none."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:_LONGEST_SHOWN]
