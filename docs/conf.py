@@ -7,6 +7,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from case_pages import run_case
 from command_pages import write_command_page
 from notebook_pages import write_notebook_pages
 from sphinx.application import Sphinx
@@ -74,5 +75,6 @@ def plain(*arguments: Any) -> None:
 def setup(app: Sphinx) -> None:
     """Write the page of all commands, and those of the notebooks, before anything is read."""
     app.connect("autodoc-process-docstring", plain)
+    app.connect("source-read", run_case)
     write_command_page(Path(__file__).parent / "reference" / "commands.md")
     write_notebook_pages(Path(__file__).parent / "notebooks")
