@@ -380,7 +380,7 @@ STATED: dict[str, dict[str, Any]] = {
     "bounds": {"ms": {"bounds": [0, 250]}, "score": {"bounds": (-1, 3)}},
     "covariance": {"covariance": np.array(COVARIANCE), "ms": {"bounds": [0.0, 250.0]}},
 }
-LIMITS = {
+LIMITS: dict[str, dict[str, Any]] = {
     "a number": {"constraints": [LIMIT, "share(ms > 125) <= 0.2"]},
     "relative": {"constraints": ["mean(ms) <= 1.2 * baseline"], "baseline": "plain"},
 }
