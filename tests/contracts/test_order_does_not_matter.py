@@ -449,7 +449,8 @@ def test_a_batch_is_what_the_policy_chooses_with_the_stream_of_its_round(policy:
             pulls = [pull_at(arm, ordinal) for ordinal in range(first, first + count)]
             book.add(arm, np.array([world.yields(pull) for pull in pulls]))
         chosen = np.zeros(now.size, np.int64)
-        evidence = book.evidence(np.array(now.alive), order_of_arms(definition.seed, len(MEANS)))
+        order, left = order_of_arms(definition.seed, len(MEANS)), 62 - sum(now.before)
+        evidence = book.evidence(np.array(now.alive), order, left=left)
         uniforms = round_stream(definition.seed, now.number).random(now.size)
         rule.choose(evidence, uniforms, chosen, rule.make_work(len(MEANS), 2))
         assert np.bincount(chosen, minlength=len(MEANS)).tolist() == list(now.allocation)
