@@ -342,6 +342,11 @@ FAULTS = [
         BATCHES,
     ),
     fault(
+        "a batch is chosen as if no pull were left", DECIDING,
+        "left=left_over", "left=0",
+        BATCHES,
+    ),
+    fault(
         "every pull of a batch has the same chance", DECIDING,
         ".random(size)\n", ".random(1).repeat(size)\n",
         BATCHES,
