@@ -146,9 +146,8 @@ PART = of(API, "test_a_part_of_a_study_may_be_run")
 SEEDS = of(API, "test_a_seed_depends_on_the_studys_seed_the_arm_and_the_ordinal_alone")
 WORKERS = of(API, "test_any_workers_give_the_same_verdict", "constrained-sr", 1)
 ANY_ORDER = of(ORDER, "test_any_order_gives_the_same_rounds_and_verdict", "top-two", 5)
-BATCHES = of(
-    ORDER, "test_a_batch_is_what_the_policy_chooses_with_the_stream_of_its_round", "top-two"
-)
+BATCH = "test_a_batch_is_what_the_policy_chooses_with_the_stream_of_its_round"
+BATCHES, DRAWN_BATCHES = of(ORDER, BATCH, "top-two"), of(ORDER, BATCH, "thompson")
 ALL_ADDED = "test_a_book_measures_all_that_was_added_to_an_arm"
 KEPT_SAMPLE = of(BOOKS, ALL_ADDED, "turned about")
 TURNED = of(BOOKS, "test_evidence_turns_what_must_be_large")
@@ -339,7 +338,7 @@ FAULTS = [
         "every batch has the same chance", DECIDING,
         "round_stream(plan.definition.seed, before.number + 1)",
         "round_stream(plan.definition.seed, 1)",
-        BATCHES,
+        DRAWN_BATCHES,
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
@@ -349,7 +348,7 @@ FAULTS = [
     fault(
         "every pull of a batch has the same chance", DECIDING,
         ".random(size)\n", ".random(1).repeat(size)\n",
-        BATCHES,
+        DRAWN_BATCHES,
     ),
     fault(
         "a budget that is raised late is not taken up", DECIDING,
