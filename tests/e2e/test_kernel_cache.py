@@ -18,8 +18,8 @@ SIMULATE = ("simulate", "paper-2", "--budget", "1000", "--replications", "20000"
 # Reading note R2: the rule that the paper's prose describes, without the cap on the gap.
 EDIT = """
 
-def gap(estimates, best, arm, scales, thresholds):
-    return separation(estimates, best, arm, scales, thresholds)
+def gap(lead, arm_margin, best_margin):
+    return separation(lead, arm_margin, best_margin)
 """
 
 

@@ -185,9 +185,12 @@ BEST = Named(
 )
 SEPARATION = Named(
     f"{RULES}::test_gaps_of_pairs",
-    lambda rooms: checks.check_separation(rooms["core.gaps"].separation),
+    lambda rooms: checks.check_separation(rooms["core.gaps"].pair, rooms["core.gaps"].separation),
 )
-GAP = Named(f"{RULES}::test_gaps_of_pairs", lambda rooms: checks.check_gap(rooms["core.gaps"].gap))
+GAP = Named(
+    f"{RULES}::test_gaps_of_pairs",
+    lambda rooms: checks.check_gap(rooms["core.gaps"].pair, rooms["core.gaps"].gap),
+)
 TOTALS = Named(
     f"{RULES}::test_totals_of_successive_rejects",
     lambda rooms: checks.check_totals(rooms["core.schedule"].successive_rejects_totals),
@@ -250,15 +253,13 @@ FAULTS = [
     # The gaps.
     fault(
         "delta instead of Delta", GAPS,
-        "return min(\n        abs(margin(estimates, best, scales, thresholds)),\n"
-        "        separation(estimates, best, arm, scales, thresholds),\n    )",
-        "return separation(estimates, best, arm, scales, thresholds)",
+        "return min(abs(best_margin), separation(lead, arm_margin, best_margin))",
+        "return separation(lead, arm_margin, best_margin)",
         GAP, CSR, whole_runs("constrained-sr"), whole_runs("sequential-halving"),
     ),
     fault(
         "the cap has a sign", GAPS,
-        "abs(margin(estimates, best, scales, thresholds))",
-        "-margin(estimates, best, scales, thresholds)",
+        "abs(best_margin)", "-best_margin",
         GAP,
     ),
     fault(
@@ -298,60 +299,59 @@ FAULTS = [
     ),
     fault(
         ">= for > at the threshold, in the tie rule", GAPS,
-        "if (arm_margin > 0.0) != (other_margin > 0.0):\n        return arm_margin > 0.0",
-        "if (arm_margin >= 0.0) != (other_margin >= 0.0):\n        return arm_margin >= 0.0",
+        "infeasible = own_margin > 0.0\n    if infeasible != (other_margin > 0.0):",
+        "infeasible = own_margin >= 0.0\n    if infeasible != (other_margin >= 0.0):",
         CSR, IF,
     ),
     fault(
         "the tie rule drops the feasible-looking first", GAPS,
-        "        return arm_margin > 0.0\n", "        return arm_margin <= 0.0\n",
+        "        return infeasible\n", "        return not infeasible\n",
         CSR, IF,
     ),
     fault(
         "the tie rule compares infeasible arms by objective", GAPS,
-        "return precedes(other_margin, other_objective, other_rank, arm_margin, objective, rank)",
-        "return precedes(other_objective, other_margin, other_rank, objective, arm_margin, rank)",
+        "return precedes(other_margin, other_objective, other_rank, own_margin, objective, rank)",
+        "return precedes(other_objective, other_margin, other_rank, objective, own_margin, rank)",
         CSR, IF,
     ),
     fault(
         "the tie rule compares feasible arms by margin", GAPS,
-        "return precedes(other_objective, other_margin, other_rank, objective, arm_margin, rank)",
-        "return precedes(other_margin, other_objective, other_rank, arm_margin, objective, rank)",
+        "return precedes(other_objective, other_margin, other_rank, objective, own_margin, rank)",
+        "return precedes(other_margin, other_objective, other_rank, own_margin, objective, rank)",
         CSR, IF,
     ),
     fault(
         "priority ignored", GAPS,
-        "    return rank < other_rank", "    return False",
+        "& (rank < other_rank)", "& False",
         BEST, CSR, IF, SR,
         law("test_relabelling_arms", "constrained-sr"),
         law("test_relabelling_arms_of_a_whole_run", "infeasible-first"),
     ),
     fault(
         "priority backwards", GAPS,
-        "    return rank < other_rank", "    return rank > other_rank",
+        "& (rank < other_rank)", "& (rank > other_rank)",
         BEST, CSR, IF, SR,
     ),
     fault(
         "priority ignored among infeasible-looking arms", GAPS,
-        "priority[i] < priority[nearest]", "i < nearest",
+        "precedes(own_margin, 0.0, rank, best_margin, 0.0, best_rank)", "own_margin < best_margin",
         BEST,
     ),
     fault(
         "the second attribute never breaks a tie", GAPS,
-        "if second != other_second:", "if False:",
+        "(second < other_second) | ((second == other_second) & (rank < other_rank))",
+        "rank < other_rank",
         BEST, CSR, IF, SR,
     ),
     fault(
         "the least margin is best among feasible-looking arms", GAPS,
-        "estimates[i, 0], own_margin, priority[i],\n"
-        "                estimates[best, 0], best_margin, priority[best],",
-        "own_margin, own_margin, priority[i],\n"
-        "                best_margin, best_margin, priority[best],",
+        "objective, own_margin, rank, best_objective, best_margin, best_rank",
+        "own_margin, own_margin, rank, best_margin, best_margin, best_rank",
         BEST, CSR,
     ),
     fault(
         "dead arm revived as the apparent best", GAPS,
-        "if not alive[i]:", "if False:",
+        "alive[i] & ((best < 0) | better)", "(best < 0) | better",
         BEST, CSR,
     ),
     fault(
@@ -372,63 +372,70 @@ FAULTS = [
     fault(
         "the objective is measured from zero", GAPS,
         "scales[0] * (estimates[arm, 0] - estimates[best, 0])", "scales[0] * estimates[arm, 0]",
-        SEPARATION, CSR, law("test_shifting_the_objective", "constrained-sr"),
+        SEPARATION, GAP,
+    ),
+    fault(
+        "constrained-sr measures the objective from zero", CONSTRAINED,
+        "scales[0] * (objective - best_objective)", "scales[0] * objective",
+        CSR, law("test_shifting_the_objective", "constrained-sr"),
     ),
     fault(
         "the objective is not scaled", GAPS,
         "lead: float = scales[0] * (estimates[arm, 0] - estimates[best, 0])",
         "lead: float = estimates[arm, 0] - estimates[best, 0]",
-        SEPARATION, law("test_rescaling_attributes_with_their_scales", "constrained-sr"),
+        SEPARATION, GAP,
+    ),
+    fault(
+        "constrained-sr does not scale the objective", CONSTRAINED,
+        "scales[0] * (objective - best_objective)", "objective - best_objective",
+        CSR, law("test_rescaling_attributes_with_their_scales", "constrained-sr"),
     ),
     # The rejection rules.
     fault(
         "tie rule dropped: the first comer stays worst", CONSTRAINED,
-        "and goes_first(estimates, i, own_margin, worst, worst_margin, priority)", "and False",
+        "((own_gap == worst_gap) & tie_goes)", "False",
         CSR, whole_runs("constrained-sr"), law("test_relabelling_arms", "constrained-sr"),
     ),
     fault(
         "argmin for argmax in the rejection", CONSTRAINED,
-        "or own_gap > worst_gap", "or own_gap < worst_gap",
+        "(own_gap > worst_gap)", "(own_gap < worst_gap)",
         CSR, whole_runs("constrained-sr"), whole_runs("sequential-halving"),
     ),
     fault(
         "the apparent best may be dropped", CONSTRAINED,
-        "if not alive[i] or i == best:", "if not alive[i]:",
+        "& (i != best) ", "",
         CSR,
     ),
     fault(
         "dead arm revived in constrained-sr", CONSTRAINED,
-        "if not alive[i] or i == best:", "if i == best:",
+        "if alive[i] & (i != best)", "if (i != best)",
         CSR, whole_runs("constrained-sr"), law("test_dead_arms_are_inert", "constrained-sr"),
     ),
     fault(
         "dead arm revived in infeasible-first", INFEASIBLE,
-        "if not alive[i]:", "if False:",
+        "alive[i] & ((worst < 0) | goes)", "(worst < 0) | goes",
         IF, whole_runs("infeasible-first"), law("test_dead_arms_are_inert", "infeasible-first"),
     ),
     fault(
         "dead arm revived in successive-rejects", SUCCESSIVE,
-        "if not alive[i]:", "if False:",
+        "alive[i] & ((worst < 0) | goes)", "(worst < 0) | goes",
         SR, whole_runs("successive-rejects"), law("test_dead_arms_are_inert", "successive-rejects"),
     ),
     fault(
         "the rule kills its arm itself", CONSTRAINED,
-        "            worst_margin = own_margin\n    return worst\n",
-        "            worst_margin = own_margin\n    alive[worst] = False\n    return worst\n",
+        "    return worst\n", "    alive[worst] = False\n    return worst\n",
         law("test_inputs_are_not_mutated", "constrained-sr"),
     ),
     fault(
         "the least infeasible goes first", INFEASIBLE,
-        "goes_first(estimates, i, own_margin, worst, worst_margin, priority)",
-        "goes_first(estimates, worst, worst_margin, i, own_margin, priority)",
+        "goes_first(objective, own_margin, rank, worst_objective, worst_margin, worst_rank)",
+        "goes_first(worst_objective, worst_margin, worst_rank, objective, own_margin, rank)",
         IF, whole_runs("infeasible-first"),
     ),
     fault(
         "successive-rejects drops the best", SUCCESSIVE,
-        "estimates[worst, 0], worst_margin, priority[worst],\n"
-        "            estimates[i, 0], own_margin, priority[i],",
-        "estimates[i, 0], own_margin, priority[i],\n"
-        "            estimates[worst, 0], worst_margin, priority[worst],",
+        "worst_objective, worst_margin, worst_rank, objective, own_margin, rank",
+        "objective, own_margin, rank, worst_objective, worst_margin, worst_rank",
         SR, whole_runs("successive-rejects"),
     ),
     # The schedules.
@@ -631,8 +638,7 @@ FAULTS = [
     ),
     fault(
         "flag inverted in the compiled engine", KERNEL,
-        "flag = margin(estimates, answer, scales, thresholds) <= 0.0",
-        "flag = margin(estimates, answer, scales, thresholds) > 0.0",
+        "flag = answers[lane], margins[lane] <= 0.0", "flag = answers[lane], margins[lane] > 0.0",
         COMPILED,
     ),
     fault(
@@ -664,10 +670,10 @@ FAULTS = [
     ),
     fault(
         "answers of lanes beyond the last replication are counted", KERNEL,
-        "                    if phase == phases.shape[0] - 1 and first + lane < replications:\n",
-        "                    if phase == phases.shape[0] - 1 and first + lane >= replications:\n"
-        "                        tally.chosen[0, 0] += 1\n"
-        "                    if phase == phases.shape[0] - 1 and first + lane < replications:\n",
+        "            for lane in range(min(lanes, replications - first)):\n                answer,",
+        "            for lane in range(replications - first, lanes):\n"
+        "                tally.chosen[0, 0] += 1\n"
+        "            for lane in range(min(lanes, replications - first)):\n                answer,",
         COMPILED,
     ),
     fault(

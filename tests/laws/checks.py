@@ -31,7 +31,8 @@ RANDOM_CASES = 1200
 
 Margin = Callable[[Floats, int, Floats, Floats], float]
 Best = Callable[[Floats, Mask, Floats, Floats, Integers], int]
-PairGap = Callable[[Floats, int, int, Floats, Floats], float]
+Pair = Callable[[Floats, int, int, Floats, Floats], tuple[float, float, float]]
+PairGap = Callable[[float, float, float], float]
 Outcome = tuple[int, bool, list[int], list[int]]
 
 
@@ -228,24 +229,24 @@ def pair_gaps(constraint_count: int) -> tuple[tuple[int, int, int, Fraction, Fra
     return tuple(found)
 
 
-def check_separation(rule: PairGap) -> Counter[str]:
+def check_separation(pair: Pair, rule: PairGap) -> Counter[str]:
     """Compare `separation` with the paper's delta, for every pair with the better arm first."""
-    return _check_pairs(rule, capped=False)
+    return _check_pairs(pair, rule, capped=False)
 
 
-def check_gap(rule: PairGap) -> Counter[str]:
+def check_gap(pair: Pair, rule: PairGap) -> Counter[str]:
     """Compare `gap` with the paper's Delta, for every pair with the better arm first."""
-    return _check_pairs(rule, capped=True)
+    return _check_pairs(pair, rule, capped=True)
 
 
-def _check_pairs(rule: PairGap, *, capped: bool) -> Counter[str]:
+def _check_pairs(pair: Pair, rule: PairGap, *, capped: bool) -> Counter[str]:
     seen: Counter[str] = Counter()
     for m in CONSTRAINT_COUNTS:
         given = [case.arrays() for case in cases(m)]
         for number, i, j, delta, Delta in pair_gaps(m):
             estimates, _, _, scales, thresholds, _ = given[number]
             answer = Delta if capped else delta
-            found = Fraction(float(rule(estimates, i, j, scales, thresholds)))
+            found = Fraction(float(rule(*pair(estimates, i, j, scales, thresholds))))
             assert found == answer, f"({i}, {j}) gives {found}, not {answer}: {cases(m)[number]}"
             case = cases(m)[number]
             seen["the cap decides"] += Delta < delta

@@ -63,7 +63,7 @@ def test_margin() -> None:
 @pytest.mark.parametrize("name", ["separation", "gap"])
 def test_gaps_of_pairs(name: str) -> None:
     check = {"separation": checks.check_separation, "gap": checks.check_gap}[name]
-    seen = check(getattr(gaps, name))
+    seen = check(gaps.pair, getattr(gaps, name))
     assert seen["the cap decides"] > 1000
     assert seen["zero"] > 1000
     for kind in ("both feasible", "deceiver", "infeasible and worse", "both infeasible"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ringfence as rf
-from ringfence.core.gaps import gap
+from ringfence.core.gaps import gap, pair
 from ringfence.reports.cards import Card, cards_of
 from ringfence.storage.memory import MemoryStorage
 
@@ -65,10 +65,10 @@ def test_a_dropped_arm_is_told_with_the_numbers_that_decided(policy: str) -> Non
         assert f"{seen['counts'][one.arm]:,} pulls" in card.lines[0]
         if one.rival is not None:
             rival = plan.definition.arm_names[one.rival]
-            again = gap(
+            again = gap(*pair(
                 np.array(seen["estimates"]), one.rival, one.arm, np.array(seen["scales"]),
                 plan.problem.thresholds,
-            )  # fmt: skip
+            ))  # fmt: skip
             assert again == one.gap
             assert f"{rival} looked best. The gap to it was {again:.3g}" in card.lines[1]
             assert card.columns == (card.arm, rival)

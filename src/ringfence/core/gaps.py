@@ -6,7 +6,10 @@ docs/reading-notes.md.
 
 Every function is about one study: estimates[arm, attribute] with the objective in column 0 and
 lower better everywhere, scales[attribute] = sqrt(a), thresholds one a constraint, priority[arm]
-an arm's rank in the tie order. They run as they are, and compiled. Touches its arguments only.
+an arm's rank in the tie order. They run as they are, and compiled, many replications side by side:
+so that vector units can do that, rules read arms in turn (not by a number that they found),
+remember of the arm they hold what they compare, and use & and | between comparisons. Touches its
+arguments only.
 """
 
 from ringfence.core.arrays import Floats, Integers, Mask
@@ -27,11 +30,10 @@ def precedes(
     first: float, second: float, rank: int, other_first: float, other_second: float, other_rank: int
 ) -> bool:
     """Tell whether (first, second, rank) comes before the other triple in dictionary order."""
-    if first != other_first:
-        return first < other_first
-    if second != other_second:
-        return second < other_second
-    return rank < other_rank
+    return (first < other_first) | (
+        (first == other_first)
+        & ((second < other_second) | ((second == other_second) & (rank < other_rank)))
+    )
 
 
 def apparent_best(
@@ -39,74 +41,72 @@ def apparent_best(
 ) -> int:
     """Return the arm that looks optimal: least objective if any looks feasible, else least margin.
 
-    Ties: then the least margin, then the first in priority. `nearest` matters only until the
-    first feasible-looking arm turns up.
+    Ties: then the least margin, then the first in priority.
     """
-    best = -1
-    best_margin = 0.0
-    nearest = -1
-    nearest_margin = 0.0
+    return leader(estimates, alive, scales, thresholds, priority)[0]
+
+
+def leader(
+    estimates: Floats, alive: Mask, scales: Floats, thresholds: Floats, priority: Integers
+) -> tuple[int, float, float]:
+    """Return the apparent best, its objective and its margin."""
+    best, best_objective, best_margin, best_rank = -1, 0.0, 0.0, 0
     for i in range(estimates.shape[0]):
-        if not alive[i]:
-            continue
+        objective, rank = estimates[i, 0], priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
         if own_margin <= 0.0:
-            if best < 0 or precedes(
-                estimates[i, 0], own_margin, priority[i],
-                estimates[best, 0], best_margin, priority[best],
-            ):  # fmt: skip
-                best = i
-                best_margin = own_margin
-        elif best < 0 and (
-            nearest < 0
-            or own_margin < nearest_margin
-            or (own_margin == nearest_margin and priority[i] < priority[nearest])
-        ):
-            nearest = i
-            nearest_margin = own_margin
-    return best if best >= 0 else nearest
+            better = (best_margin > 0.0) | precedes(
+                objective, own_margin, rank, best_objective, best_margin, best_rank
+            )
+        else:
+            better = precedes(own_margin, 0.0, rank, best_margin, 0.0, best_rank)
+        if alive[i] & ((best < 0) | better):
+            best, best_objective, best_margin, best_rank = i, objective, own_margin, rank
+    return best, best_objective, best_margin
 
 
-def separation(estimates: Floats, best: int, arm: int, scales: Floats, thresholds: Floats) -> float:
+def pair(
+    estimates: Floats, best: int, arm: int, scales: Floats, thresholds: Floats
+) -> tuple[float, float, float]:
+    """Return what `gap` compares: the lead of the best over the arm, and both margins."""
+    lead: float = scales[0] * (estimates[arm, 0] - estimates[best, 0])
+    arm_margin = margin(estimates, arm, scales, thresholds)
+    return lead, arm_margin, margin(estimates, best, scales, thresholds)
+
+
+def separation(lead: float, arm_margin: float, best_margin: float) -> float:
     """Return the paper's delta(best, arm), where `best` must be the better of the two.
 
     A deceiver (infeasible, objective no worse) is separated by its margin alone.
     """
-    best_margin = margin(estimates, best, scales, thresholds)
-    arm_margin = margin(estimates, arm, scales, thresholds)
     if best_margin > 0.0:
         return arm_margin - best_margin
-    lead: float = scales[0] * (estimates[arm, 0] - estimates[best, 0])
     if arm_margin <= 0.0:
         return lead
     return max(arm_margin, lead)
 
 
-def gap(estimates: Floats, best: int, arm: int, scales: Floats, thresholds: Floats) -> float:
+def gap(lead: float, arm_margin: float, best_margin: float) -> float:
     """Return the paper's Delta(best, arm): the separation, capped by |margin of best|."""
-    return min(
-        abs(margin(estimates, best, scales, thresholds)),
-        separation(estimates, best, arm, scales, thresholds),
-    )
+    return min(abs(best_margin), separation(lead, arm_margin, best_margin))
 
 
 def goes_first(
-    estimates: Floats,
-    arm: int,
-    arm_margin: float,
-    other: int,
+    objective: float,
+    own_margin: float,
+    rank: int,
+    other_objective: float,
     other_margin: float,
-    priority: Integers,
+    other_rank: int,
 ) -> bool:
-    """Tell whether `arm` is dropped before `other` when no gap decides between them.
+    """Tell whether an arm is dropped before the other when no gap decides between them.
 
     Infeasible-looking before feasible-looking; then the larger margin among infeasible ones, the
     larger objective among feasible ones; then the other of the two; then the last in priority.
     """
-    if (arm_margin > 0.0) != (other_margin > 0.0):
-        return arm_margin > 0.0
-    objective, other_objective = estimates[arm, 0], estimates[other, 0]
-    rank, other_rank = priority[arm], priority[other]
-    if arm_margin > 0.0:
-        return precedes(other_margin, other_objective, other_rank, arm_margin, objective, rank)
-    return precedes(other_objective, other_margin, other_rank, objective, arm_margin, rank)
+    infeasible = own_margin > 0.0
+    if infeasible != (other_margin > 0.0):
+        return infeasible
+    if infeasible:
+        return precedes(other_margin, other_objective, other_rank, own_margin, objective, rank)
+    return precedes(other_objective, other_margin, other_rank, objective, own_margin, rank)

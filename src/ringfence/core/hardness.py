@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.gaps import gap, margin, separation
+from ringfence.core.gaps import gap, margin, pair, separation
 from ringfence.core.schedule import log_bar
 
 Kind = Literal["optimal", "feasible-suboptimal", "deceiver", "infeasible-suboptimal", "infeasible"]
@@ -75,8 +75,9 @@ def hardness(means: Floats, scales: Floats, thresholds: Floats) -> Hardness:
     best = min(optimal_arms, key=lambda i: (abs(margins[i]), i))
     others = [i for i in range(arm_count) if i not in optimal_arms]
 
-    deltas = {i: float(separation(means, best, i, scales, thresholds)) for i in others}
-    gaps = {i: float(gap(means, best, i, scales, thresholds)) for i in others}
+    pairs = {i: pair(means, best, i, scales, thresholds) for i in others}
+    deltas = {i: float(separation(*pairs[i])) for i in others}
+    gaps = {i: float(gap(*pairs[i])) for i in others}
     order = sorted(others, key=lambda i: _paper_order(gaps[i], margins[i], float(means[i, 0]), i))
     rank = dict.fromkeys(optimal_arms, 1) | {i: place for place, i in enumerate(order, start=2)}
     terms = [(rank[i], _inverse_square(gaps[i])) for i in order]

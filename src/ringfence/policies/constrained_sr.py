@@ -4,7 +4,7 @@ Paper: Algorithm 1; our readings R1 and R2. Touches its arguments only.
 """
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.gaps import apparent_best, gap, goes_first, margin
+from ringfence.core.gaps import gap, goes_first, leader, margin
 from ringfence.core.schedule import one_more_than_arms, successive_rejects_phases
 from ringfence.policies.policy import PhasePolicy
 
@@ -22,26 +22,19 @@ def reject(
     Ties are common, not measure-zero: the cap in the gap makes all distant arms tie, so the tie
     rule (infeasible-looking before feasible-looking, then the farthest) decides most rejections.
     """
-    best = apparent_best(estimates, alive, scales, thresholds, priority)
-    worst = -1
-    worst_gap = 0.0
-    worst_margin = 0.0
+    best, best_objective, best_margin = leader(estimates, alive, scales, thresholds, priority)
+    worst, worst_gap, worst_objective, worst_margin, worst_rank = -1, 0.0, 0.0, 0.0, 0
     for i in range(estimates.shape[0]):
-        if not alive[i] or i == best:
-            continue
+        objective, rank = estimates[i, 0], priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
-        own_gap = gap(estimates, best, i, scales, thresholds)
-        if (
-            worst < 0
-            or own_gap > worst_gap
-            or (
-                own_gap == worst_gap
-                and goes_first(estimates, i, own_margin, worst, worst_margin, priority)
-            )
-        ):
-            worst = i
-            worst_gap = own_gap
-            worst_margin = own_margin
+        own_gap = gap(scales[0] * (objective - best_objective), own_margin, best_margin)
+        tie_goes = goes_first(
+            objective, own_margin, rank, worst_objective, worst_margin, worst_rank
+        )
+        trails = (own_gap > worst_gap) | ((own_gap == worst_gap) & tie_goes)
+        if alive[i] & (i != best) & ((worst < 0) | trails):
+            worst, worst_gap = i, own_gap
+            worst_objective, worst_margin, worst_rank = objective, own_margin, rank
     return worst
 
 

@@ -21,15 +21,13 @@ def reject(
 
     It may drop the apparent best when nothing looks feasible and the margins tie.
     """
-    worst = -1
-    worst_margin = 0.0
+    worst, worst_objective, worst_margin, worst_rank = -1, 0.0, 0.0, 0
     for i in range(estimates.shape[0]):
-        if not alive[i]:
-            continue
+        objective, rank = estimates[i, 0], priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
-        if worst < 0 or goes_first(estimates, i, own_margin, worst, worst_margin, priority):
-            worst = i
-            worst_margin = own_margin
+        goes = goes_first(objective, own_margin, rank, worst_objective, worst_margin, worst_rank)
+        if alive[i] & ((worst < 0) | goes):
+            worst, worst_objective, worst_margin, worst_rank = i, objective, own_margin, rank
     return worst
 
 

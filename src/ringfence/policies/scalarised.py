@@ -19,20 +19,13 @@ def reject(
     priority: Integers,
 ) -> int:
     """Return the survivor with the largest weighted sum; ties by margin, then by priority."""
-    worst = -1
-    worst_sum = 0.0
-    worst_margin = 0.0
+    worst, worst_sum, worst_margin, worst_rank = -1, 0.0, 0.0, 0
     for i in range(estimates.shape[0]):
-        if not alive[i]:
-            continue
-        own_sum = weighted_sum(estimates, i, scales, thresholds)
+        own_sum, rank = weighted_sum(estimates, i, scales, thresholds), priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
-        if worst < 0 or precedes(
-            worst_sum, worst_margin, priority[worst], own_sum, own_margin, priority[i]
-        ):
-            worst = i
-            worst_sum = own_sum
-            worst_margin = own_margin
+        goes = precedes(worst_sum, worst_margin, worst_rank, own_sum, own_margin, rank)
+        if alive[i] & ((worst < 0) | goes):
+            worst, worst_sum, worst_margin, worst_rank = i, own_sum, own_margin, rank
     return worst
 
 

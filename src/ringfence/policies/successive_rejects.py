@@ -22,18 +22,13 @@ def reject(
 
     The margin decides only between equal objectives.
     """
-    worst = -1
-    worst_margin = 0.0
+    worst, worst_objective, worst_margin, worst_rank = -1, 0.0, 0.0, 0
     for i in range(estimates.shape[0]):
-        if not alive[i]:
-            continue
+        objective, rank = estimates[i, 0], priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
-        if worst < 0 or precedes(
-            estimates[worst, 0], worst_margin, priority[worst],
-            estimates[i, 0], own_margin, priority[i],
-        ):  # fmt: skip
-            worst = i
-            worst_margin = own_margin
+        goes = precedes(worst_objective, worst_margin, worst_rank, objective, own_margin, rank)
+        if alive[i] & ((worst < 0) | goes):
+            worst, worst_objective, worst_margin, worst_rank = i, objective, own_margin, rank
     return worst
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
-from ringfence.core.gaps import apparent_best, gap, margin, separation
+from ringfence.core.gaps import apparent_best, gap, margin, pair, separation
 from ringfence.reports.verdict import broken, reason
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Rejection, Round
@@ -66,7 +66,7 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask) -> Card:
     problem = plan.problem.judged
     best = apparent_best(estimates, alive, scales, problem.thresholds, plan.priority)
     others = [
-        (gap(estimates, best, int(arm), scales, problem.thresholds), int(arm))
+        (gap(*pair(estimates, best, int(arm), scales, problem.thresholds)), int(arm))
         for arm in np.flatnonzero(alive)
         if arm not in (best, left.arm)
     ]
@@ -92,7 +92,7 @@ def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Re
     thresholds = plan.problem.judged.thresholds
     rival = plan.definition.arm_names[best]
     own = abs(margin(estimates, best, scales, thresholds))
-    behind = separation(estimates, best, left.arm, scales, thresholds)
+    behind = separation(*pair(estimates, best, left.arm, scales, thresholds))
     text = (
         f"{rival} looked best. The gap to it was {left.gap:.3g}, in units of noise: the smaller "
         f"of how far this arm trailed ({behind:.3g}) and how far {rival} was from its limits "

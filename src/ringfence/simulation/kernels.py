@@ -1,9 +1,9 @@
 """The loop over replications: phases, blocks of pulls, rejections, the answer, the tally.
 
 One kernel is compiled for each rejection rule, law and shape; the rules inside it are the plain
-functions of core and policies. Replications run in lanes, a batch at a time, because sums and
-estimates of many replications side by side are what vector units are good at; the rule then sees
-one replication after the other. May touch core, policies and simulation's laws.
+functions of core and policies. Replications run in lanes, a batch at a time, because many
+replications side by side are what vector units are good at: for sums and estimates, and for a rule
+that is written like those of core/gaps.py. May touch core, policies and simulation's laws.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.gaps import leader
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import Reject
 from ringfence.simulation.compilation import compile_kernel
@@ -107,7 +107,7 @@ def _compiled(
 ) -> Callable[..., None]:
     return compile_kernel(
         make_kernel(reject, draw_block, few, attribute_count, normals),
-        reject, draw_block, apparent_best, margin, shuffle, comes_early,
+        reject, draw_block, leader, shuffle, comes_early,
     )  # fmt: skip
 
 
@@ -130,23 +130,22 @@ def make_kernel(
         # Side by side: [arm, attribute, lane].
         sums = np.empty((arm_count, attribute_count, lanes))
         means = np.empty((arm_count, attribute_count, lanes))
-        pulled = np.empty((arm_count, lanes))  # whole numbers, as floats: vectors divide by them
+        counts = np.empty((arm_count, lanes), np.int64)
         survives = np.empty((arm_count, lanes), np.bool_)
         priorities = np.empty((arm_count, lanes), np.int64)
+        for i in range(arm_count):
+            priorities[i] = i
+        dropped = np.empty(lanes, np.int64)
         optimal_left = np.empty(lanes, np.int64)
+        answers = np.empty(lanes, np.int64)
+        margins = np.empty(lanes)
         noise = np.empty((normals, lanes))
         block = np.empty((attribute_count, lanes))
         everyone = np.ones((arm_count, lanes), np.bool_)
         early = np.empty((arm_count, lanes), np.bool_)
-        # One replication, as a rule sees it: [arm, attribute].
-        estimates = np.zeros((arm_count, attribute_count))
-        counts = np.zeros(arm_count, np.int64)
-        alive = np.ones(arm_count, np.bool_)
-        priority = np.arange(arm_count)
-
         for first in range(0, replications, lanes):
             sums[:] = 0.0
-            pulled[:] = 0.0
+            counts[:] = 0
             survives[:] = True
             optimal_left[:] = optimal.sum()
             if shuffled:
@@ -175,44 +174,43 @@ def make_kernel(
                                 noise[d, lane] = rng.standard_normal()
                         draw_block(rng, arrays, noise, drawn, i, pulls, block)
                         for lane in range(lanes):
-                            pulled[i, lane] += pulls if counted[i, lane] else 0.0
+                            counts[i, lane] += pulls if counted[i, lane] else 0
                         for c in range(attribute_count):
                             for lane in range(lanes):
                                 sums[i, c, lane] += block[c, lane] if counted[i, lane] else 0.0
-                                means[i, c, lane] = sums[i, c, lane] / pulled[i, lane]
+                                means[i, c, lane] = sums[i, c, lane] / counts[i, lane]
 
-                for lane in range(lanes):
-                    if shuffled:
-                        for i in range(arm_count):
-                            priority[i] = priorities[i, lane]
-                    for i in range(arm_count):
-                        alive[i] = survives[i, lane]
-                        counts[i] = int(pulled[i, lane])
-                        for c in range(attribute_count):
-                            estimates[i, c] = means[i, c, lane]
-                    for _ in range(left - keep):
-                        out = reject(estimates, counts, alive, scales, thresholds, priority)
-                        if out < 0 or out >= arm_count or not alive[out]:
+                for _ in range(left - keep):
+                    for lane in range(lanes):  # nothing else in here, so that it vectorises
+                        dropped[lane] = reject(
+                            means[:, :, lane], counts[:, lane], survives[:, lane],
+                            scales, thresholds, priorities[:, lane],
+                        )  # fmt: skip
+                    for lane in range(lanes):
+                        out = dropped[lane]
+                        if out < 0 or out >= arm_count or not survives[out, lane]:
                             tally.misjudged[0] += 1
-                            break
-                        alive[out] = False
+                            continue
                         survives[out, lane] = False
                         if optimal[out]:
                             optimal_left[lane] -= 1
                             if optimal_left[lane] == 0 and first + lane < replications:
                                 tally.lost_in_phase[phase] += 1
-                    if phase == phases.shape[0] - 1 and first + lane < replications:
-                        answer = apparent_best(estimates, alive, scales, thresholds, priority)
-                        flag = margin(estimates, answer, scales, thresholds) <= 0.0
-                        if optimal_left[lane] > 0 and not optimal[answer]:
-                            tally.lost_in_phase[phase] += 1
-                        tally.flag_wrong[first + lane] = flag != design.feasible
-                        tally.wrong[first + lane] = not optimal[answer] or flag != design.feasible
-                        tally.chosen[answer, int(flag)] += 1
                 left = keep
 
+            for lane in range(lanes):
+                answers[lane], _, margins[lane] = leader(
+                    means[:, :, lane], survives[:, lane], scales, thresholds, priorities[:, lane]
+                )
+            for lane in range(min(lanes, replications - first)):
+                answer, flag = answers[lane], margins[lane] <= 0.0
+                if optimal_left[lane] > 0 and not optimal[answer]:
+                    tally.lost_in_phase[phases.shape[0] - 1] += 1
+                tally.flag_wrong[first + lane] = flag != design.feasible
+                tally.wrong[first + lane] = not optimal[answer] or flag != design.feasible
+                tally.chosen[answer, int(flag)] += 1
             for i in range(arm_count):
                 for lane in range(min(lanes, replications - first)):
-                    tally.pulls[i] += int(pulled[i, lane])
+                    tally.pulls[i] += counts[i, lane]
 
     return kernel

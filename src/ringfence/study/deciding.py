@@ -14,7 +14,7 @@ from ringfence.core.arrays import Integers, Mask
 from ringfence.core.baseline import add_choice, kept_beside, sparing
 from ringfence.core.errors import InputError
 from ringfence.core.expressions import Functions
-from ringfence.core.gaps import apparent_best, gap, margin
+from ringfence.core.gaps import apparent_best, gap, margin, pair
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.stated import StatedNoise
@@ -222,7 +222,7 @@ def _reject(
         if out < 0 or out >= len(alive) or not alive[out]:
             raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
         rival = None if out == best else int(best)
-        distance = gap(evidence.estimates, best, out, scales, thresholds)
+        distance = gap(*pair(evidence.estimates, best, out, scales, thresholds))
         left.append(Rejection(int(out), f"rejected by {policy.name}", rival, float(distance)))
         alive[out] = False
     return left
