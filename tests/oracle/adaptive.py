@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -154,11 +154,11 @@ def top_two_choose(seen: Evidence, uniforms: Sequence[float]) -> list[int]:
 # ---------------------------------------------------------------------------- the likeliest answer
 
 
-def below(gap: float, variance: float) -> float:
-    """Return the probability that a normal of that mean and variance is at most zero."""
+def below(gaps: Any, variance: float) -> Any:
+    """Return the probabilities that normals of these means and that variance are at most zero."""
     if variance == 0.0:
-        return 1.0 if gap <= 0.0 else 0.0
-    return float(ndtr(-gap / math.sqrt(variance)))
+        return np.where(np.asarray(gaps) <= 0.0, 1.0, 0.0)
+    return ndtr(-np.asarray(gaps) / math.sqrt(variance))
 
 
 def worst_constraint(seen: Evidence, arm: int) -> int:
@@ -189,51 +189,39 @@ def answer_probabilities(seen: Evidence) -> dict[tuple[int, bool], float]:
         for i in arms
     }
     worst = {i: worst_constraint(seen, i) for i in arms}
+    margins = {i: float(margin(seen, i)) for i in arms}
     spread = {i: float(seen.scales[worst[i]] * math.sqrt(variance[i][worst[i]])) for i in arms}
     probabilities = {}
     for i in arms:
         others = [k for k in arms if k != i]
         deviation = math.sqrt(variance[i][0])
-        found = []
-        for z, weight in normal_nodes(-REACH):
-            at = float(seen.estimates[i, 0]) + deviation * z
-            slopes = [
-                seen.covariances[i, 0, c] / seen.covariances[i, 0, 0] if deviation > 0 else 0.0
-                for c in constraints
-            ]
-            meets = [
-                below(
-                    seen.estimates[i, c] + slope * deviation * z - seen.thresholds[c - 1],
-                    max(0.0, seen.covariances[i, c, c] - slope * seen.covariances[i, 0, c])
-                    / seen.counts[i],
-                )
-                for c, slope in zip(constraints, slopes, strict=True)
-            ]
-            not_beaten = [
-                1.0 - passes[k] * below(seen.estimates[k, 0] - at, variance[k][0]) for k in others
-            ]
-            found.append(weight * math.prod(meets) * math.prod(not_beaten))
-        probabilities[i, True] = math.fsum(found)
-        own = float(margin(seen, i))
+        z, weights = normal_nodes(-REACH)
+        at = float(seen.estimates[i, 0]) + deviation * z
+        chances = weights.copy()
+        for c in constraints:
+            slope = seen.covariances[i, 0, c] / seen.covariances[i, 0, 0] if deviation > 0 else 0.0
+            rest = max(0.0, seen.covariances[i, c, c] - slope * seen.covariances[i, 0, c])
+            excess = seen.estimates[i, c] + slope * deviation * z - seen.thresholds[c - 1]
+            chances *= below(excess, rest / seen.counts[i])
+        for k in others:
+            chances *= 1.0 - passes[k] * below(seen.estimates[k, 0] - at, variance[k][0])
+        probabilities[i, True] = math.fsum(chances)
+        own = margins[i]
         if own <= -REACH * spread[i]:
             probabilities[i, False] = 0.0
             continue
-        start = -REACH if own >= REACH * spread[i] else -own / spread[i]
-        probabilities[i, False] = math.fsum(
-            weight
-            * math.prod(
-                below(own + spread[i] * z - float(margin(seen, k)), spread[k] ** 2) for k in others
-            )
-            for z, weight in normal_nodes(start)
-        )
+        z, chances = normal_nodes(-REACH if own >= REACH * spread[i] else -own / spread[i])
+        for k in others:
+            chances *= below(own + spread[i] * z - margins[k], spread[k] ** 2)
+        probabilities[i, False] = math.fsum(chances)
     return probabilities
 
 
-def normal_nodes(start: float) -> list[tuple[float, float]]:
-    """Return points between `start` and REACH deviations with their weights under a normal."""
+def normal_nodes(start: float) -> tuple[Floats, Floats]:
+    """Return points between `start` and REACH deviations, and their weights under a normal."""
     step = (REACH - start) / NODES
-    points = [start + (node + 0.5) * step for node in range(NODES)]
-    return [(z, step * math.exp(-z * z / 2.0) / math.sqrt(2.0 * math.pi)) for z in points]
+    points = start + (np.arange(NODES) + 0.5) * step
+    return points, step * np.exp(-points * points / 2.0) / math.sqrt(2.0 * math.pi)
 
 
 def likeliest_answers(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ringfence.core.errors import one_of
+from ringfence.simulation.cells import Count
 from ringfence.simulation.experiment import Counts, Experiment
 from ringfence.simulation.kernels import Tally
 
@@ -30,6 +31,20 @@ def find_engine(name: str, experiment: Experiment, *, here: bool = True) -> tupl
         gpu_engine.require_supported(experiment)
         return gpu_engine.count_chunk, name
     raise one_of("engine", name, ("cpu", "cuda", "auto", "reference"))
+
+
+def find_counter(name: str) -> Count | None:
+    """Return what counts the chunks of a tournament on an engine; None is the CPU."""
+    if name == "cpu":
+        return None
+    if name != "cuda":
+        raise one_of("engine", name, ("cpu", "cuda"))
+    from ringfence.simulation.gpu.compilation import require_gpu
+
+    require_gpu()
+    from ringfence.simulation.gpu import engine as gpu_engine
+
+    return gpu_engine.count_chunk
 
 
 def tallied_engine(experiment: Experiment, name: str = "cpu") -> tuple[RunTally, str]:

@@ -19,6 +19,7 @@ from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.engines import (
     RunChunk,
     chunk_size_of,
+    find_counter,
     find_engine,
     is_worth_a_gpu,
     workers_of,
@@ -243,6 +244,7 @@ def tournament(
     least_errors: int = 200,
     most_replications: int = 200_000,
     seed: int = 0,
+    engine: str = "cpu",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Tournament:
@@ -250,7 +252,8 @@ def tournament(
 
     Each instance is fought at the budget where the first policy errs `target_error` of the time;
     every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
-    `most_replications`. `progress` is told of finished instances.
+    `most_replications`. `engine="cuda"` fights on GPUs; budgets are found on the CPU, and are the
+    same. `progress` is told of finished instances.
 
     >>> import ringfence as rf
     >>> result = rf.tournament(
@@ -275,6 +278,7 @@ def tournament(
         if not values:
             raise InputError(f"{key} = [] must name at least one. Add one.")
     chosen = [_policy(policy) for policy in named]
+    count_chunk = find_counter(engine)
     plan = [(number, _count("arms", size)) for size in sizes for number in range(count)]
 
     def work(place: int, _: int) -> list[Cell]:
@@ -290,11 +294,14 @@ def tournament(
                 scales=scales,
                 least_errors=least_errors,
                 most_replications=most_replications,
+                count=count_chunk,
             )
             for policy in chosen
         ]
 
-    rounds = run_chunks(work, [1] * len(plan), threads=threads, progress=progress)
+    rounds = run_chunks(
+        work, [1] * len(plan), threads=workers_of(engine, threads), progress=progress
+    )
     cells = [cell for fought in rounds for cell in fought]
     return tournament_report(
         cells, family=family, seed=seed, target_error=target_error, scales=scales

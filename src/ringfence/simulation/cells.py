@@ -5,7 +5,9 @@ asked for. May touch core, policies and simulation.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ringfence.core.errors import InputError
 from ringfence.policies.policy import Policy
@@ -16,6 +18,8 @@ _SEARCH_REPLICATIONS = 10_000
 _SEARCH_PRECISION = 1.01
 _LARGEST_BUDGET = 10**7
 _BATCHES = 400
+
+Count: TypeAlias = Callable[[Experiment, int, int, int], Counts]
 
 
 @dataclass(frozen=True)
@@ -84,11 +88,12 @@ def fight(
     scales: str = "known",
     least_errors: int,
     most_replications: int,
+    count: Count | None = None,
 ) -> Cell:
     """Run a policy until so many errors were seen, or so many replications were run.
 
     An adaptive policy decides a four-hundredth of its budget at once. The streams are not those
-    of the search for the budget.
+    of the search for the budget. `count` runs chunks elsewhere than on the CPU.
     """
     batch = max(1, budget // _BATCHES)
     experiment = Experiment(instance, policy, budget, scales=scales, batch=batch)
@@ -96,7 +101,7 @@ def fight(
     done, errors, size = 0, 0, least_errors
     while errors < least_errors and done < most_replications:
         size = min(size, most_replications - done)
-        seen.append(_run(experiment, seed + 1, len(seen), size))
+        seen.append((count or _run)(experiment, seed + 1, len(seen), size))
         done, errors = done + size, errors + seen[-1].errors
         size = 2 * done
     counts = total(seen)

@@ -70,6 +70,9 @@ def compare(
     most: Annotated[
         int, typer.Option("--most", help="With --family: the most replications of a cell.")
     ] = 200_000,
+    engine: Annotated[
+        str, typer.Option("--engine", help="With --family: cpu, or cuda to fight on GPUs.")
+    ] = "cpu",
     figure: Annotated[
         Path | None, typer.Option("--figure", help="With --family: draw it as .png, .svg or .pdf.")
     ] = None,
@@ -103,6 +106,7 @@ def compare(
                 least_errors=errors,
                 most_replications=most,
                 seed=seed,
+                engine=engine,
                 threads=threads,
                 progress=advance,
             )
@@ -110,6 +114,11 @@ def compare(
         return
     if figure is not None:
         raise InputError("--figure goes with --family. Name a family or leave it out.")
+    if engine != "cpu":
+        raise InputError(
+            f"--engine {engine} goes with --family: common random numbers are the CPU's. "
+            "Name a family or leave it out."
+        )
     if not instances or budgets is None:
         missing = "INSTANCE" if not instances else "--budgets"
         raise InputError(

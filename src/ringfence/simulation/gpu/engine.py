@@ -255,6 +255,8 @@ def _place(experiment: Experiment) -> Place:
     policy, recording = experiment.policy, _recording(experiment)
     if isinstance(policy, AdaptivePolicy):
         design = experiment.adaptive_design
+        # A kernel is compiled for the size of its rooms: batches of 17 to 64 pulls share one.
+        design = design._replace(slots=4 ** -(-(design.slots - 1).bit_length() // 2))
         room: Any = adaptive_kernels.make_room(design, 0, recording, experiment.versus)
         work = policy.make_work(len(experiment.instance.arms), len(design.scales))
     else:
