@@ -560,7 +560,7 @@ FAULTS = [
     ),
     fault(
         "values are not renewed when the best arm was pulled", TOP,
-        "                work.current[i] = False", "                work.current[i] = True",
+        "        if chosen[k] == best:", "        if False:",
         TOP_TWO,
     ),
     fault(

@@ -23,9 +23,12 @@ from ringfence.interfaces import engines, wiring
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_phase_policy, find_policy
+from ringfence.simulation.cells import fight
 from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu import engine as gpu_engine
 from ringfence.simulation.gpu.draws import SERIES, normal_pair
+from ringfence.simulation.gpu.rooms import layout_of
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import GaussianLaw
 from tests.choosing import few_of
@@ -262,6 +265,32 @@ def tails() -> Instance:
             "arms": {"x": {"mean": [0.3, 0.0]}, "y": {"mean": [0.0, 0.0]}},
         }
     )
+
+
+def test_tournaments_are_fought_on_gpus_at_the_same_budgets() -> None:
+    few: dict[str, Any] = {"least_errors": 1, "most_replications": 16}
+    rule: dict[str, Any] = {"arm_counts": 2, "count": 1, "target_error": 0.2, **few}
+    rule["policies"] = ["constrained-sr", "top-two"]
+    here = [duel.cell for duel in rf.tournament(**rule, engine="cuda").duels]
+    there = [duel.cell for duel in rf.tournament(**rule).duels]
+    assert [cell.budget for cell in here] == [cell.budget for cell in there]
+    assert here != there
+    instance = find_family("uniform").draw(0, arm_count=2)
+    for cell in here:
+        policy = find_policy(cell.policy)
+        fought = fight(instance, policy, cell.budget, seed=0, count=gpu_engine.count_chunk, **few)
+        assert fought == cell
+
+
+def test_batches_share_kernels() -> None:
+    instance, policy = find_family("uniform").draw(0, arm_count=2), find_policy("top-two")
+
+    def layout(batch: int) -> Any:
+        experiment = Experiment(instance, policy, 900, batch=batch)
+        return layout_of(gpu_engine._place(experiment))
+
+    assert layout(2) == layout(3) == layout(4) != layout(1)
+    assert layout(5) == layout(16) != layout(4)
 
 
 def test_what_needs_every_pull_is_refused() -> None:

@@ -43,6 +43,17 @@ def test_the_command_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
         assert part in " ".join(done.err.split())
 
 
+def test_tournaments_say_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_gpu(monkeypatch)
+    with pytest.raises(InputError, match=r"needs an NVIDIA GPU .* Use engine = 'cpu'"):
+        rf.tournament(arm_counts=2, count=1, engine="cuda")
+    with pytest.raises(InputError, match=r"engine = 'gpu' .*cuda"):
+        rf.tournament(arm_counts=2, count=1, engine="gpu")
+    done = ringfence("compare", "paper-1", "--budgets", 100, "--engine", "cuda")
+    assert done.code == 2
+    assert "--engine cuda goes with --family" in " ".join(done.err.split())
+
+
 def test_a_missing_library_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilation, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'ringfence\[cuda\]'"):

@@ -220,7 +220,7 @@ def answer_probabilities(seen: Evidence) -> dict[tuple[int, bool], float]:
 def normal_nodes(start: float) -> tuple[Floats, Floats]:
     """Return points between `start` and REACH deviations, and their weights under a normal."""
     step = (REACH - start) / NODES
-    points = start + (np.arange(NODES) + 0.5) * step
+    points = start + step * (np.arange(NODES, dtype=np.float64) + 0.5)
     return points, step * np.exp(-points * points / 2.0) / math.sqrt(2.0 * math.pi)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.cost import (
-    NEVER,
     CostWork,
     beating_cost,
     cost_work,
@@ -20,7 +19,7 @@ from ringfence.core.cost import (
     nearing_cost,
     passing_cost,
 )
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.gaps import leader
 from ringfence.core.posterior import likeliest_answer
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
@@ -30,24 +29,21 @@ FULL_CAUTION = 3.75  # the log of the number of arms at which the log of the pul
 
 
 class Work(NamedTuple):
-    """Each arm's pulls, its value as a challenger, and whether that value is up to date.
+    """Each arm's pulls, its value as a challenger, and whether that value is stale.
 
-    A value that is not is a lower bound: costs never fall when pulls are added. `burdens` are, over
+    A stale value is a lower bound: costs never fall when pulls are added. `burdens` are, over
     an arm's pulls, those that its threat rests on, the best arm's among them. `caution` is the
-    weight of their log, `hurry` one over the pulls that are left, and `logs` remembers the logs
-    of the numbers in `logged`.
+    weight of their log, and `hurry` one over the pulls that are left.
     """
 
     pulls: Floats
     values: Floats
     shares: Floats
     burdens: Floats
-    current: Mask
+    stale: Mask
     passing: Floats
     caution: Floats
     hurry: Floats
-    logged: Floats
-    logs: Floats
     cost: CostWork
 
 
@@ -58,12 +54,10 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         values=np.zeros(arm_count),
         shares=np.zeros(arm_count),
         burdens=np.zeros(arm_count),
-        current=np.zeros(arm_count, np.bool_),
+        stale=np.zeros(arm_count, np.bool_),
         passing=np.zeros(arm_count),
         caution=np.array([min(1.0, math.log(arm_count) / FULL_CAUTION)]),
         hurry=np.zeros(1),
-        logged=np.zeros(arm_count),
-        logs=np.zeros(arm_count),
         cost=cost_work(attribute_count),
     )
 
@@ -86,33 +80,52 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     and is better spent where it can. The least value is met by a pull of the arm, or of the best
     arm by its share in the cost.
     """
-    estimates, scales, thresholds = seen.estimates, seen.scales, seen.thresholds
-    arm_count = estimates.shape[0]
-    best = apparent_best(estimates, seen.alive, scales, thresholds, seen.priority)
-    best_margin = margin(estimates, best, scales, thresholds)
+    arm_count = seen.counts.shape[0]
+    best, _, best_margin = leader(
+        seen.estimates, seen.alive, seen.scales, seen.thresholds, seen.priority
+    )
     work.hurry[0] = 1.0 / max(seen.left[0], 1)
+    in_flight = 0
     for i in range(arm_count):
         work.pulls[i] = seen.counts[i]
         work.burdens[i] = 0.0
-    any_in_flight = False
+        in_flight += seen.in_flight[i]
     for i in range(arm_count):
         if seen.alive[i]:
             refresh(seen, best, best_margin, i, work)
-            any_in_flight = any_in_flight or seen.in_flight[i] > 0
-    if any_in_flight:
+    if in_flight > 0:  # what threats rest on is settled by the pulls that were told
         for i in range(arm_count):
             work.pulls[i] += seen.in_flight[i]
-            work.current[i] = False
-    arm, runner_up = -1, 0.0
+            work.stale[i] = True
+    arm = best
     for k in range(chosen.shape[0]):
-        if arm < 0 or work.values[arm] >= runner_up:
-            arm, runner_up = most_doubtful(seen, best, best_margin, work)
+        arm = most_doubtful(seen, best, best_margin, arm, work)
         chosen[k] = best if uniforms[k] < work.shares[arm] else arm
         work.pulls[chosen[k]] += 1.0
+        work.stale[arm] = True
         if chosen[k] == best:
             for i in range(arm_count):
-                work.current[i] = False
-        refresh(seen, best, best_margin, arm, work)
+                work.stale[i] = True
+
+
+def most_doubtful(seen: Evidence, best: int, best_margin: float, start: int, work: Work) -> int:
+    """Return the arm with the least value, ties by priority; `start` is looked at first.
+
+    Only lower bounds that come into reach are brought up to date.
+    """
+    values, priority = work.values, seen.priority
+    least = start
+    for place in range(-1, values.shape[0]):
+        i = start if place < 0 else place
+        if not seen.alive[i] or values[i] > values[least]:
+            continue
+        if work.stale[i]:
+            refresh(seen, best, best_margin, i, work)
+        if values[i] < values[least] or (
+            values[i] == values[least] and priority[i] < priority[least]
+        ):
+            least = i
+    return least
 
 
 def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> None:
@@ -139,13 +152,10 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
     if work.burdens[arm] == 0.0:  # the share of a cost of zero is no number
         work.burdens[arm] = burden(share, n / work.pulls[best]) if cost > 0.0 else 1.0
     rests_on = n * work.burdens[arm]
-    if work.logged[arm] != rests_on:
-        work.logged[arm] = rests_on
-        work.logs[arm] = math.log(rests_on)
     weight = n / (n + DOUBTED_PULLS) * (1.0 + rests_on * work.hurry[0])
-    work.values[arm] = cost * weight + work.caution[0] * work.logs[arm]
+    work.values[arm] = cost * weight + work.caution[0] * math.log(rests_on)
     work.shares[arm] = share
-    work.current[arm] = True
+    work.stale[arm] = False
 
 
 def burden(share: float, ratio: float) -> float:
@@ -155,30 +165,6 @@ def burden(share: float, ratio: float) -> float:
     divided to give the fall of the threat's variance. `ratio` is the arm's pulls over the best's.
     """
     return 1.0 / (share * share * ratio + (1.0 - share) * (1.0 - share))
-
-
-def most_doubtful(seen: Evidence, best: int, best_margin: float, work: Work) -> tuple[int, float]:
-    """Return the arm with the least value, ties by priority, and the least value of the others.
-
-    Only lower bounds that come into reach are brought up to date; the second value may be one.
-    """
-    values, alive, priority = work.values, seen.alive, seen.priority
-    while True:
-        least = -1
-        runner_up = NEVER
-        for i in range(values.shape[0]):
-            if not alive[i]:
-                continue
-            if least < 0 or values[i] < values[least]:
-                runner_up = NEVER if least < 0 else values[least]
-                least = i
-            elif values[i] <= runner_up:
-                runner_up = values[i]
-                if values[i] == values[least] and priority[i] < priority[least]:
-                    least = i
-        if work.current[least]:
-            return least, runner_up
-        refresh(seen, best, best_margin, least, work)
 
 
 POLICY = AdaptivePolicy(
