@@ -357,8 +357,8 @@ def play(
         totals = paper.successive_rejects_schedule(K, budget)
         steps = [now - before for now, before in zip(totals, [0, *totals], strict=False)]
         phases = [([each] * (K - k), K - k - 1) for k, each in enumerate(steps)]
-    elif policy == "sequential-halving":
-        reject = paper.constrained_sr_reject
+    elif policy in paper.HALVING_RULES:
+        reject = paper.HALVING_RULES[policy]
         phases = [
             ([each + (rank < extra) for rank in range(survivors)], after)
             for survivors, each, extra, after in paper.sequential_halving_rounds(K, budget)

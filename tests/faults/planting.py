@@ -31,6 +31,7 @@ ROOMS = (
     "core.posterior",
     "policies.policy",
     "policies.constrained_sr",
+    "policies.glr_halving",
     "policies.infeasible_first",
     "policies.successive_rejects",
     "policies.sequential_halving",

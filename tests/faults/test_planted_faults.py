@@ -211,7 +211,10 @@ STREAMS = Named(
     f"{RATES}::test_chunks_seeds_and_budgets_have_streams_of_their_own",
     lambda rooms: rates.check_streams(rooms["simulation.experiment"].Experiment),
 )
-CSR, IF, SR = (rejections(n) for n in ("constrained-sr", "infeasible-first", "successive-rejects"))
+CSR, IF, SR, GLR = (
+    rejections(n)
+    for n in ("constrained-sr", "infeasible-first", "successive-rejects", "glr-halving")
+)
 COMPILED, COMPILED_HALVING, COMPILED_UNIFORM = (
     compiled_engine(n) for n in ("constrained-sr", "sequential-halving", "uniform")
 )
@@ -237,12 +240,13 @@ def fault(name: str, room: str, old: str, new: str, *killed_by: Named) -> Fault:
 GAPS, SCHEDULE, THE_THEORY, NOISE_ROOM, DRAWS = (
     "core.gaps", "core.schedule", "core.hardness", "simulation.laws", "simulation.draws",
 )  # fmt: skip
-CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM = (
+CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
     "policies.constrained_sr",
     "policies.infeasible_first",
     "policies.successive_rejects",
     "policies.sequential_halving",
     "policies.uniform",
+    "policies.glr_halving",
 )
 KERNEL, SLOW = "simulation.kernels", "simulation.reference"
 RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
@@ -437,6 +441,31 @@ FAULTS = [
         "worst_objective, worst_margin, worst_rank, objective, own_margin, rank",
         "objective, own_margin, rank, worst_objective, worst_margin, worst_rank",
         SR, whole_runs("successive-rejects"),
+    ),
+    fault(
+        "glr-halving counts two arms that meet as one that comes", LIKELIHOOD,
+        "cost = 0.5 * lead * lead ", "cost = lead * lead ",
+        GLR, whole_runs("glr-halving"),
+    ),
+    fault(
+        "glr-halving counts one constraint", LIKELIHOOD,
+        "cost += excess * excess", "cost = max(cost, excess * excess)",
+        GLR, whole_runs("glr-halving"),
+    ),
+    fault(
+        "glr-halving drops the likeliest", LIKELIHOOD,
+        "(cost > worst_cost)", "(cost < worst_cost)",
+        GLR, whole_runs("glr-halving"),
+    ),
+    fault(
+        "glr-halving goes by limits that nobody meets", LIKELIHOOD,
+        "if best_margin > 0.0:", "if False:",
+        GLR,
+    ),
+    fault(
+        "dead arm revived in glr-halving", LIKELIHOOD,
+        "if alive[i] & (i != best)", "if (i != best)",
+        GLR, law("test_dead_arms_are_inert", "glr-halving"),
     ),
     # The schedules.
     fault(

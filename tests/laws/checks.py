@@ -133,14 +133,17 @@ def cases(constraint_count: int) -> tuple[Case, ...]:
 # --------------------------------------------------------------------------------- the rules
 
 
+RULES: dict[str, paper.RejectRule] = {
+    **paper.SUCCESSIVE_REJECTS_RULES,
+    **paper.HALVING_RULES,
+    "apparent-best": paper.apparent_best,
+}
+
+
 @cache
 def expected(name: str, constraint_count: int) -> tuple[int, ...]:
     """Return the transcription's answer to every case; `name` is a policy or 'apparent-best'."""
-    rules: dict[str, paper.RejectRule] = {
-        **paper.SUCCESSIVE_REJECTS_RULES,
-        "apparent-best": paper.apparent_best,
-    }
-    return tuple(case.ask(rules[name]) for case in cases(constraint_count))
+    return tuple(case.ask(RULES[name]) for case in cases(constraint_count))
 
 
 @cache
@@ -148,7 +151,6 @@ def situations(name: str, constraint_count: int) -> Counter[str]:
     """Count the delicate situations among the cases, by the transcription alone."""
     seen: Counter[str] = Counter()
     answers = expected(name, constraint_count)
-    reversed_rule = paper.SUCCESSIVE_REJECTS_RULES.get(name, paper.apparent_best)
     for case, answer in zip(cases(constraint_count), answers, strict=True):
         margins = [case.margin(i) for i in case.alive]
         seen["on the threshold"] += any(m == 0 for m in margins)
@@ -156,7 +158,7 @@ def situations(name: str, constraint_count: int) -> Counter[str]:
         seen["everything looks feasible"] += all(m <= 0 for m in margins)
         seen["some arm is dead"] += len(case.alive) < len(case.estimates)
         seen["unequal scales"] += len(set(case.scales)) > 1
-        seen["decided by priority"] += case.backwards().ask(reversed_rule) != answer
+        seen["decided by priority"] += case.backwards().ask(RULES[name]) != answer
         seen["tied at the largest gap"] += _tied_at_the_largest_gap(case) > 1
     return seen
 
@@ -316,7 +318,7 @@ def paper_phases(name: str, arm_count: int, budget: int) -> list[tuple[int, int,
     if name == "uniform":
         pulls = paper.uniform_pulls(arm_count, budget, list(range(arm_count)))
         return [(min(pulls), sum(pulls) - arm_count * min(pulls), arm_count)]
-    if name == "sequential-halving":
+    if name in paper.HALVING_RULES:
         rounds = paper.sequential_halving_rounds(arm_count, budget)
         return [(each, extra, after) for _, each, extra, after in rounds]
     totals = paper_totals(arm_count, budget)

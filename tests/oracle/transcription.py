@@ -256,6 +256,45 @@ def scalarised_reject(
     return max(alive, key=badness)
 
 
+def glr_reject(
+    estimates: Table,
+    alive: set[int],
+    scales: Sequence[Number],
+    thresholds: Sequence[Number],
+    priority: Sequence[int],
+) -> int:
+    """Return the arm whose being the answer costs most likelihood, beside the apparent best's.
+
+    With n pulls of each arm, and a^2 n d^2 the loss when a mean is moved by d: to be feasible an
+    arm moves in every constraint that it misses; to be better than the best, or closer to its
+    limits, the two meet halfway, which costs half.
+    """
+    best = apparent_best(estimates, alive, scales, thresholds, priority)
+    nobody_is_feasible = not is_feasible(estimates[best], scales, thresholds)
+
+    def loss(i: int) -> Number:
+        if nobody_is_feasible:
+            way = margin(estimates[i], scales, thresholds) - margin(
+                estimates[best], scales, thresholds
+            )
+            return Fraction(1, 2) * way**2
+        trail = scales[0] * (estimates[i][0] - estimates[best][0])
+        missed = [
+            a * (value - limit)
+            for a, value, limit in zip(scales[1:], estimates[i][1:], thresholds, strict=True)
+            if value > limit
+        ]
+        halfway = Fraction(1, 2) * trail**2 if trail > 0 else 0
+        return halfway + sum(way**2 for way in missed)
+
+    losses = {i: loss(i) for i in alive if i != best}
+    largest = {i for i in losses if losses[i] == max(losses.values())}
+    infeasible = {i for i in largest if not is_feasible(estimates[i], scales, thresholds)}
+    if infeasible:
+        return most_infeasible(infeasible, estimates, scales, thresholds, priority)
+    return most_suboptimal(largest, estimates, scales, thresholds, priority)
+
+
 # --------------------------------------------------------------------------------------
 # How many pulls
 # --------------------------------------------------------------------------------------
@@ -327,6 +366,11 @@ SUCCESSIVE_REJECTS_RULES: dict[str, RejectRule] = {
     "scalarised": scalarised_reject,
 }
 
+HALVING_RULES: dict[str, RejectRule] = {
+    "sequential-halving": constrained_sr_reject,
+    "glr-halving": glr_reject,
+}
+
 
 def mean_row(rows: Sequence[Row]) -> list[Fraction]:
     """Return the exact mean of the samples of one arm, column by column."""
@@ -378,7 +422,8 @@ def run(
                 rejected.append(worst)
         # R8: pulls left over by the schedule stay unspent.
 
-    elif policy_name == "sequential-halving":
+    elif policy_name in HALVING_RULES:
+        reject = HALVING_RULES[policy_name]
         for survivors, each, extra, after in sequential_halving_rounds(K, T):
             assert len(alive) == survivors
             for i in sorted(alive):
@@ -387,7 +432,7 @@ def run(
                 pull_times(i, 1)
             estimates = [mean_row(rows) for rows in samples]
             while len(alive) > after:
-                worst = constrained_sr_reject(estimates, alive, scales, thresholds, priority)
+                worst = reject(estimates, alive, scales, thresholds, priority)
                 alive = alive - {worst}
                 rejected.append(worst)
 

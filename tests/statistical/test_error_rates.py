@@ -421,7 +421,11 @@ def test_two_feasible_arms(policy: PhasePolicy) -> None:
     """
     distance, deviation, budget = 0.5, 1.2, 30
     instance = two_arms([[0.0, 0.0], [distance, 0.0]], [[deviation**2, 0.0], [0.0, 1.0]], 100.0)
-    pulls = budget // 2 if policy.name in ("uniform", "sequential-halving") else (budget - 2) // 2
+    pulls = (
+        budget // 2
+        if policy.name in ("uniform", "sequential-halving", "glr-halving")
+        else (budget - 2) // 2
+    )
     rate = float(stats.norm.cdf(-distance * math.sqrt(pulls) / (deviation * math.sqrt(2))))
     experiment = Experiment(instance, policy, budget)
     check_closed_form(Experiment.run_chunk, experiment, rate, size=400_000)

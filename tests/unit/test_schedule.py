@@ -118,7 +118,7 @@ def test_pulls_used_counts_survivors() -> None:
 @pytest.mark.parametrize("name", [policy.name for policy in PHASE_POLICIES])
 def test_no_schedule_exceeds_its_budget(name: str) -> None:
     policy = find_phase_policy(name)
-    spends_all = name in ("sequential-halving", "uniform")  # reading note R8
+    spends_all = name in ("sequential-halving", "glr-halving", "uniform")  # reading note R8
     for arm_count in range(1, 25):
         least = policy.minimum_budget(arm_count)
         for budget in [*range(least, least + 40), 1000, 9973]:

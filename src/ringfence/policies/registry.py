@@ -6,6 +6,7 @@ May touch core and every policy.
 from ringfence.core.errors import one_of
 from ringfence.policies import (
     constrained_sr,
+    glr_halving,
     infeasible_first,
     ocba_co,
     scalarised,
@@ -20,7 +21,10 @@ from ringfence.policies.policy import PhasePolicy, Policy
 POLICIES: tuple[Policy, ...] = (
     constrained_sr.POLICY,
     infeasible_first.POLICY,
-    sequential_halving.with_rule(constrained_sr.reject),
+    sequential_halving.with_rule(
+        constrained_sr.reject, name="sequential-halving", rule="the constrained-sr rule"
+    ),
+    sequential_halving.with_rule(glr_halving.reject, name="glr-halving", rule="likelihood"),
     successive_rejects.POLICY,
     uniform.POLICY,
     scalarised.POLICY,

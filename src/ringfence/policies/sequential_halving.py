@@ -32,11 +32,11 @@ def schedule(arm_count: int, budget: int) -> tuple[Phase, ...]:
     return (*phases, Phase(pulls, extra, 1))
 
 
-def with_rule(reject: Reject) -> PhasePolicy:
+def with_rule(reject: Reject, *, name: str, rule: str) -> PhasePolicy:
     """Return the policy that drops arms one by one by the given rule until half are left."""
     return PhasePolicy(
-        name="sequential-halving",
-        summary="halves the survivors in each round, dropping by the constrained-sr rule",
+        name=name,
+        summary=f"halves the survivors in each round, dropping by {rule}",
         schedule=schedule,
         minimum_budget=minimum_budget,
         reject=reject,
