@@ -444,13 +444,13 @@ FAULTS = [
     ),
     fault(
         "glr-halving counts two arms that meet as one that comes", LIKELIHOOD,
-        "cost = 0.5 * lead * lead ", "cost = lead * lead ",
+        "0.5 * lead * lead", "lead * lead",
         GLR, whole_runs("glr-halving"),
     ),
     fault(
         "glr-halving counts one constraint", LIKELIHOOD,
         "cost += excess * excess", "cost = max(cost, excess * excess)",
-        GLR, whole_runs("glr-halving"),
+        GLR,
     ),
     fault(
         "glr-halving drops the likeliest", LIKELIHOOD,
@@ -459,7 +459,17 @@ FAULTS = [
     ),
     fault(
         "glr-halving goes by limits that nobody meets", LIKELIHOOD,
-        "if best_margin > 0.0:", "if False:",
+        "if best_margin <= 0.0:", "if True:",
+        GLR,
+    ),
+    fault(
+        "glr-halving counts dead arms as obstacles", LIKELIHOOD,
+        "more if alive[k] else 0.0", "more",
+        GLR, law("test_dead_arms_are_inert", "glr-halving"),
+    ),
+    fault(
+        "glr-halving takes the best arm's feasibility for granted", LIKELIHOOD,
+        "more = min(0.5 * lead * lead, slack * slack)", "more = 0.5 * lead * lead",
         GLR,
     ),
     fault(

@@ -263,31 +263,30 @@ def glr_reject(
     thresholds: Sequence[Number],
     priority: Sequence[int],
 ) -> int:
-    """Return the arm whose being the answer costs most likelihood, beside the apparent best's.
+    """Return the arm whose being the answer costs most likelihood; never the apparent best.
 
-    With n pulls of each arm, and a^2 n d^2 the loss when a mean is moved by d: to be feasible an
-    arm moves in every constraint that it misses; to be better than the best, or closer to its
-    limits, the two meet halfway, which costs half.
+    A loss of (a d)^2 for every mean that moves by d. To be the answer an arm must meet each
+    constraint that it misses; and every arm that looks feasible and is better must fail one of
+    its constraints, or the two must meet halfway, which costs half. Where nothing looks feasible
+    the arm that is farthest from it goes.
     """
     best = apparent_best(estimates, alive, scales, thresholds, priority)
-    nobody_is_feasible = not is_feasible(estimates[best], scales, thresholds)
+    if not is_feasible(estimates[best], scales, thresholds):
+        return most_infeasible(alive - {best}, estimates, scales, thresholds, priority)
+
+    def slacks(i: int) -> list[Number]:
+        columns = zip(scales[1:], estimates[i][1:], thresholds, strict=True)
+        return [a * (limit - value) for a, value, limit in columns]
 
     def loss(i: int) -> Number:
-        if nobody_is_feasible:
-            way = margin(estimates[i], scales, thresholds) - margin(
-                estimates[best], scales, thresholds
-            )
-            return Fraction(1, 2) * way**2
-        trail = scales[0] * (estimates[i][0] - estimates[best][0])
-        missed = [
-            a * (value - limit)
-            for a, value, limit in zip(scales[1:], estimates[i][1:], thresholds, strict=True)
-            if value > limit
-        ]
-        halfway = Fraction(1, 2) * trail**2 if trail > 0 else 0
-        return halfway + sum(way**2 for way in missed)
+        total = sum((slack**2 for slack in slacks(i) if slack < 0), Fraction(0))
+        for k in alive:
+            trail = scales[0] * (estimates[i][0] - estimates[k][0])
+            if trail > 0 and is_feasible(estimates[k], scales, thresholds):
+                total += min(Fraction(1, 2) * trail**2, min(slack**2 for slack in slacks(k)))
+        return total
 
-    losses = {i: loss(i) for i in alive if i != best}
+    losses = {i: loss(i) for i in alive - {best}}
     largest = {i for i in losses if losses[i] == max(losses.values())}
     infeasible = {i for i in largest if not is_feasible(estimates[i], scales, thresholds)}
     if infeasible:

@@ -1,6 +1,6 @@
 """Halving by likelihood: drop the arm that would be dearest to make the answer.
 
-The generalised likelihood ratio of "this arm is the answer" against "the apparent best is", for
+The generalised likelihood ratio of "this arm is the answer" against what the estimates say, for
 survivors with equally many pulls and attributes that are taken for independent: docs/policies has
 the derivation. The schedule is that of Sequential Halving, handed in by the registry. Touches its
 arguments only.
@@ -18,24 +18,19 @@ def reject(
     thresholds: Floats,
     priority: Integers,
 ) -> int:
-    """Return the survivor that could least likely be the answer in place of the apparent best.
+    """Return the survivor that could least likely be the answer; the apparent best never goes.
 
-    Where gaps compare the largest of several distances, likelihoods add up their squares: an arm
-    that trails a little in everything goes before one that trails a little more in one thing. Ties
-    are settled as by constrained-sr.
+    Where nothing looks feasible that is the largest margin. Ties are settled as by constrained-sr.
     """
-    best, best_objective, best_margin = leader(estimates, alive, scales, thresholds, priority)
+    best, _, best_margin = leader(estimates, alive, scales, thresholds, priority)
     worst, worst_cost, worst_objective, worst_margin, worst_rank = -1, 0.0, 0.0, 0.0, 0
     for i in range(estimates.shape[0]):
         objective, rank = estimates[i, 0], priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
-        lead = max(scales[0] * (objective - best_objective), 0.0)
-        cost = 0.5 * lead * lead  # by half, because two arms can move towards each other
-        for c in range(1, estimates.shape[1]):
-            excess = max(scales[c] * (estimates[i, c] - thresholds[c - 1]), 0.0)
-            cost += excess * excess
-        if best_margin > 0.0:
-            cost = 0.5 * (own_margin - best_margin) * (own_margin - best_margin)
+        cost = own_margin
+        if best_margin <= 0.0:
+            cost = meeting_cost(estimates, i, scales, thresholds)
+            cost += rivals_cost(estimates, i, alive, scales, thresholds)
         tie_goes = goes_first(
             objective, own_margin, rank, worst_objective, worst_margin, worst_rank
         )
@@ -44,3 +39,25 @@ def reject(
             worst, worst_cost = i, cost
             worst_objective, worst_margin, worst_rank = objective, own_margin, rank
     return worst
+
+
+def meeting_cost(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> float:
+    """Return what it costs an arm, for one pull, to meet the constraints that it misses."""
+    cost = 0.0
+    for c in range(1, estimates.shape[1]):
+        excess = max(scales[c] * (estimates[arm, c] - thresholds[c - 1]), 0.0)
+        cost += excess * excess
+    return cost
+
+
+def rivals_cost(
+    estimates: Floats, arm: int, alive: Mask, scales: Floats, thresholds: Floats
+) -> float:
+    """Return what it costs, for one pull, that no feasible arm is better: each fails, or is met."""
+    cost = 0.0
+    for k in range(estimates.shape[0]):
+        lead = max(scales[0] * (estimates[arm, 0] - estimates[k, 0]), 0.0)
+        slack = max(-margin(estimates, k, scales, thresholds), 0.0)
+        more = min(0.5 * lead * lead, slack * slack)
+        cost += more if alive[k] else 0.0
+    return cost
