@@ -50,7 +50,9 @@ def cards(study: rf.Study) -> dict[str, Card]:
     return {card.arm: card for card in found}
 
 
-@pytest.mark.parametrize("policy", ["constrained-sr", "sequential-halving", "infeasible-first"])
+@pytest.mark.parametrize(
+    "policy", ["constrained-sr", "sequential-halving", "infeasible-first", "glr-halving"]
+)
 def test_a_dropped_arm_is_told_with_the_numbers_that_decided(policy: str) -> None:
     study = run(policy)
     plan, found = study.desk.plan, cards(study)
@@ -84,6 +86,14 @@ def test_arms_that_tie_are_named() -> None:
     lines = " ".join(line for card in cards(run("constrained-sr")).values() for line in card.lines)
     assert "The same gap had" in lines
     assert "The second decided, so arms further behind count the same." in lines
+
+
+@pytest.mark.parametrize("policy", ["infeasible-first", "glr-halving"])
+def test_a_policy_that_does_not_go_by_gaps_says_so(policy: str) -> None:
+    lines = " ".join(line for card in cards(run(policy)).values() for line in card.lines)
+    assert f"What {policy} goes by is not the gap" in lines
+    for claim in ("The second decided", "The same gap had", "Next in line"):
+        assert claim not in lines
 
 
 def test_who_was_next_is_named_where_no_tie_was() -> None:

@@ -44,4 +44,5 @@ POLICY = PhasePolicy(
     schedule=successive_rejects_phases,
     minimum_budget=one_more_than_arms,
     reject=reject,
+    by_gaps=True,
 )

@@ -106,8 +106,9 @@ class AdaptivePolicy:
 class PhasePolicy:
     """A policy that pulls every survivor alike, phase by phase, and drops arms between phases.
 
-    `reject` is None for a policy that never drops an arm. The answer is always the arm that
-    looks best among the survivors.
+    `reject` is None for a policy that never drops an arm; `by_gaps` tells whether it drops the
+    largest gap, for those who explain what was dropped. The answer is always the arm that looks
+    best among the survivors.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("sequential-halving")
@@ -122,6 +123,7 @@ class PhasePolicy:
     schedule: Callable[[int, int], tuple[Phase, ...]]
     minimum_budget: Callable[[int], int]
     reject: Reject | None
+    by_gaps: bool = False
 
     def phases(self, arm_count: int, budget: int, *, least: int = 1) -> tuple[Phase, ...]:
         """Return the phases for a budget, which must reach the policy's minimum.

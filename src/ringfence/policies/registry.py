@@ -22,7 +22,10 @@ POLICIES: tuple[Policy, ...] = (
     constrained_sr.POLICY,
     infeasible_first.POLICY,
     sequential_halving.with_rule(
-        constrained_sr.reject, name="sequential-halving", rule="the constrained-sr rule"
+        constrained_sr.reject,
+        name="sequential-halving",
+        rule="the constrained-sr rule",
+        by_gaps=True,
     ),
     sequential_halving.with_rule(glr_halving.reject, name="glr-halving", rule="likelihood"),
     successive_rejects.POLICY,

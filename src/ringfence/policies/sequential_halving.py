@@ -32,7 +32,7 @@ def schedule(arm_count: int, budget: int) -> tuple[Phase, ...]:
     return (*phases, Phase(pulls, extra, 1))
 
 
-def with_rule(reject: Reject, *, name: str, rule: str) -> PhasePolicy:
+def with_rule(reject: Reject, *, name: str, rule: str, by_gaps: bool = False) -> PhasePolicy:
     """Return the policy that drops arms one by one by the given rule until half are left."""
     return PhasePolicy(
         name=name,
@@ -40,4 +40,5 @@ def with_rule(reject: Reject, *, name: str, rule: str) -> PhasePolicy:
         schedule=schedule,
         minimum_budget=minimum_budget,
         reject=reject,
+        by_gaps=by_gaps,
     )

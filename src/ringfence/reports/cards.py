@@ -7,6 +7,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, gap, margin, pair, separation
+from ringfence.policies.policy import PhasePolicy
 from ringfence.reports.verdict import broken, reason
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Rejection, Round
@@ -74,7 +75,8 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask) -> Card:
     lines = [f"It left at the end of phase {at.number}, with {pulls:,} pulls: {left.reason}."]
     if left.rival is not None:
         lines.append(_compared(plan, estimates, scales, best, left))
-    lines.extend(_runner_up(plan, others, left))
+    if _goes_by_gaps(plan):
+        lines.extend(_runner_up(plan, others, left))
     shown = [left.arm] + ([best] if best != left.arm else [])
     return Card(
         left.arm,
@@ -85,6 +87,10 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask) -> Card:
         columns=tuple(plan.definition.arm_names[arm] for arm in shown),
         terms=tuple(_terms(plan, estimates, scales, shown)),
     )
+
+
+def _goes_by_gaps(plan: Plan) -> bool:
+    return isinstance(plan.policy, PhasePolicy) and plan.policy.by_gaps
 
 
 def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Rejection) -> str:
@@ -98,7 +104,9 @@ def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Re
         f"of how far this arm trailed ({behind:.3g}) and how far {rival} was from its limits "
         f"({own:.3g})."
     )
-    if own < behind:
+    if not _goes_by_gaps(plan):
+        text += f" What {plan.policy.name} goes by is not the gap: its page has the rule."
+    elif own < behind:
         text += " The second decided, so arms further behind count the same."
     return text
 
