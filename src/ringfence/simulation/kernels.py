@@ -143,6 +143,7 @@ def make_kernel(
         block = np.empty((attribute_count, lanes))
         everyone = np.ones((arm_count, lanes), np.bool_)
         early = np.empty((arm_count, lanes), np.bool_)
+
         for first in range(0, replications, lanes):
             sums[:] = 0.0
             counts[:] = 0
