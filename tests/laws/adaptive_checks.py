@@ -158,11 +158,12 @@ def check_top_two(choose: Choose, make_work: MakeWork) -> Counter[str]:
     """
     seen: Counter[str] = Counter()
     for study, uniforms in batches("top-two"):
-        leader, pulls = slow.looks_best(study), slow.pulls_so_far(study)
+        batch, pulls = slow.batch_of(study), slow.pulls_so_far(study)
+        leader = batch.leader
         margins_tie = len(study.scales) == 2 and slow.margin(study, leader) > 0
         seen += situation(study, leader)
         for k, found in enumerate(chosen_by(choose, make_work, study, uniforms)):
-            threats = slow.threats(study, pulls)
+            threats = slow.threats(study, pulls, batch)
             least = min(threat.value for threat in threats)
             near = [t for t in threats if t.value - least <= ROUNDING * abs(least)]
             arms = {threat.arm for threat in near}

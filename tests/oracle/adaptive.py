@@ -89,7 +89,20 @@ def has_exact_attributes(seen: Evidence) -> bool:
     return any(0.0 in np.diagonal(seen.covariances[i]) for i in living(seen))
 
 
-def threats(seen: Evidence, pulls: Sequence[int]) -> list[Threat]:
+class Batch(NamedTuple):
+    """What stays while a batch is decided: who looks best, and its shares by the pulls told."""
+
+    leader: int
+    shares: dict[int, float]
+
+
+def batch_of(seen: Evidence) -> Batch:
+    leader, told = looks_best(seen), [int(count) for count in seen.counts]
+    arms = living(seen)
+    return Batch(leader, {arm: cheapest_change(seen, leader, arm, told)[1] for arm in arms})
+
+
+def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
     """Return all threats to what looks best, each with its value.
 
     A leader that looks feasible may fail, or be beaten. Where none does, the leader may pass after
@@ -97,11 +110,10 @@ def threats(seen: Evidence, pulls: Sequence[int]) -> list[Threat]:
     """
     told = [int(count) for count in seen.counts]
     caution, left = min(1.0, math.log(len(seen.alive)) / 3.75), max(int(seen.left[0]), 1)
-    leader = looks_best(seen)
-    found = []
+    leader, found = batch.leader, []
     for arm in living(seen):
         cost, share = cheapest_change(seen, leader, arm, pulls)
-        _, first = cheapest_change(seen, leader, arm, told)
+        first = batch.shares[arm]
         slowness = first**2 / told[leader] + (1.0 - first) ** 2 / told[arm]
         n, rests_on = pulls[arm], pulls[arm] / (told[arm] * slowness)
         value = cost * n / (n + DOUBT) * (1.0 + rests_on / left) + caution * math.log(rests_on)
@@ -138,14 +150,11 @@ def most_urgent(seen: Evidence, found: Sequence[Threat]) -> Threat:
     return min(found, key=lambda threat: (threat.value, int(seen.priority[threat.arm])))
 
 
-def top_two_step(seen: Evidence, pulls: Sequence[int], uniform: float) -> int:
-    return met_by(most_urgent(seen, threats(seen, pulls)), looks_best(seen), uniform)
-
-
 def top_two_choose(seen: Evidence, uniforms: Sequence[float]) -> list[int]:
-    pulls, chosen = pulls_so_far(seen), []
+    batch, pulls, chosen = batch_of(seen), pulls_so_far(seen), []
     for uniform in uniforms:
-        arm = top_two_step(seen, pulls, uniform)
+        urgent = most_urgent(seen, threats(seen, pulls, batch))
+        arm = met_by(urgent, batch.leader, uniform)
         chosen.append(arm)
         pulls[arm] += 1
     return chosen
