@@ -17,7 +17,7 @@ import pytest
 import ringfence as rf
 from tests.e2e.serving import Served, create, evaluate, feed, new_client, reported, strict
 
-SOON = 10.0  # how long is waited; a change takes half a second on an idle machine
+SOON = 3.0
 FOLLOWERS = 20
 
 
