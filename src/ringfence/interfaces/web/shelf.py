@@ -83,8 +83,13 @@ class Shelf:
         }
 
     def news(self, name: str) -> dict[str, Any]:
-        """Return where a study stands, with a word by which a reader knows whether it has that."""
-        return self.brief(name) | {"version": self.pulse(name)}
+        """Return where a study stands, with a word by which a reader knows whether it has that.
+
+        The word is read first: what changes in between is news again. The other way round it
+        would be taken for known, and lost.
+        """
+        version = self.pulse(name)
+        return self.brief(name) | {"version": version}
 
     def listing(self) -> list[dict[str, Any]]:
         """Return where every study stands, those that can still be read."""
