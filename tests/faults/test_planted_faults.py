@@ -613,13 +613,35 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "an answer need not be clearly likelier", POSTERIOR,
-        "highest = CLEARLY * own", "highest = own",
+        "what hinders a threat beyond its cost is forgotten", TOP,
+        "        if best_margin <= 0.0 and arm != best:", "        if False:",
+        TOP_TWO,
+    ),
+    fault(
+        "what hinders a threat is found as if metrics were independent", COST,
+        "slope = covariances[arm, c, hardest] / n / math.sqrt(variance * other)", "slope = 0.0",
+        TOP_TWO,
+    ),
+    fault(
+        "the best arm's own doubt counts as its rivals' threats do", TOP,
+        "cost *= ALONE", "cost *= 1.0",
+        TOP_TWO,
+    ),
+    fault(
+        "a safer answer need not be safe", POSTERIOR,
+        "own /= 1.0 + SAFETY * (1.0 - reached[i, NODES])", "own /= 1.0",
+        LIKELIEST,
+    ),
+    fault(
+        "the likeliest answer takes metrics for independent", POSTERIOR,
+        "slope = covariances[arm, 0, c] / covariances[arm, 0, 0] if deviation > 0.0 else 0.0",
+        "slope = 0.0",
         LIKELIEST,
     ),
     fault(
         "the likeliest answer ignores rivals' feasibility", POSTERIOR,
-        "chance *= 1.0 - passing[k] * chance_below(", "chance *= 1.0 - chance_below(",
+        "return float(reached[arm, cell] + passing[arm, cell] * within)",
+        "return chance_below(-z, 1.0)",
         LIKELIEST,
     ),
     fault(

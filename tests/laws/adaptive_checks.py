@@ -246,16 +246,16 @@ def check_likeliest(answer: Answer, make_work: MakeWork) -> Counter[str]:
             leader = slow.looks_best(study)
             seen += situation(study, leader)
             arm, flag = answer(study, make_work(*study.estimates.shape))
-            right, probabilities = slow.likeliest_answers(study, rounding=ROUNDING)
+            right = slow.likeliest_answers(study, rounding=ROUNDING)
+            originals = first_of_copies(study, study.counts.tolist(), {i for i, _ in right})
             assert (int(arm), bool(flag)) in right, f"{arm, flag}, not {right}: {study}"
             apparent = leader, slow.margin(study, leader) <= 0
+            probabilities = slow.answer_probabilities(study)
             likeliest = max(probabilities.values())
             seen["another arm"] += arm != leader
             seen["the other flag"] += flag != apparent[1]
             seen["same arm, other flag"] += arm == leader and flag != apparent[1]
-            seen["likelier, but not clearly"] += (
-                arm,
-                flag,
-            ) == apparent and likeliest > probabilities[apparent]
-            seen["excused"] += len(right) > 1
+            stayed = (arm, flag) == apparent
+            seen["likelier, but less safe"] += stayed and likeliest > probabilities[apparent]
+            seen["excused"] += len(originals) > 1
     return seen

@@ -75,7 +75,7 @@ def test_top_two_answers_as_the_transcription() -> None:
     assert seen["another arm"] > 20
     assert seen["the other flag"] > 20
     assert seen["same arm, other flag"] > 20
-    assert seen["likelier, but not clearly"] > 100
+    assert seen["likelier, but less safe"] > 20
     assert seen["on the threshold"] > 100
     assert seen["excused"] < 50
 
@@ -119,14 +119,25 @@ def by_hand(
 
 
 def test_top_two_by_hand() -> None:
-    """The leader fails at n/2, the other beats it at 1/(2 (1/n + 1/n_b)), which is less."""
-    seen = by_hand([[0, -1], [1, -9]], [[1, 1], [1, 1]], [10, 30])
-    # Values: 5/2 + c ln 10 for failing; (30/8) 3/4 + c ln 30 for beating; c = ln(2)/3.
+    """The leader fails at n/8, the other beats it at 1/(2 (1/n + 1/n_b))."""
+    seen = by_hand([[0, -0.5], [1, -9]], [[1, 1], [1, 1]], [10, 30])
+    # Values: 1.4 10/8 + ln 10 = 4.1 for failing; 30/8 + ln(120/7) = 6.6 for beating.
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [0]
-    # With 30 and 10 pulls: 15 3/4 + c ln 30, and (30/8)/2 + c ln 10; the leader's share is 1/4.
-    seen = by_hand([[0, -1], [1, -9]], [[1, 1], [1, 1]], [30, 10])
+    # With 30 and 10 pulls: 1.4 30/8 + ln 30 = 8.7, and 6.6 as before; the leader's share is 1/4.
+    seen = by_hand([[0, -0.5], [1, -9]], [[1, 1], [1, 1]], [30, 10])
     assert choices(top_two.POLICY, seen, np.array([0.24])) == [0]
     assert choices(top_two.POLICY, seen, np.array([0.26])) == [1]
+
+
+def test_top_two_counts_what_hinders_a_threat() -> None:
+    """Two arms that cost the same: one only has to be better, the other to pass as well."""
+    seen = by_hand([[0, -9], [1, 0], [1, -9]], [[1, 1]] * 3, [90, 10, 10])
+    assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
+    # One on the verge of failing is half as likely: log 2 is made up for by half the pulls.
+    seen = by_hand([[0, -9], [1.4, 0], [1, -9]], [[1, 1]] * 3, [10**6, 10, 20])
+    assert choices(top_two.POLICY, seen, np.array([0.9])) == [1]
+    seen = by_hand([[0, -9], [1.43, 0], [1, -9]], [[1, 1]] * 3, [10**6, 10, 20])
+    assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
 
 
 def test_ocba_co_by_hand() -> None:

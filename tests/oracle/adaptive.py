@@ -16,20 +16,22 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from ringfence.core.arrays import Floats
 from ringfence.core.chance import next_uniform, spin
 from ringfence.core.cost import NEVER
-from ringfence.core.posterior import CLEARLY, NODES, REACH, fill_draw
+from ringfence.core.posterior import NODES, REACH, fill_draw
 from ringfence.policies.policy import Evidence
 from tests.oracle import least_moves
 from tests.oracle import transcription as paper
 from tests.oracle.least_moves import Change, Study
 
-DOUBT = 10  # pulls at which a cost is believed by half
+ALONE = 1.4  # how much dearer the leader's own doubt counts
+SAFETY = 3  # how often the chance to fail counts against a safer answer
 REDRAWS = 10
 DIGITS = 60
+TINY = 1e-12  # what two demands that are one leave free
 LEAST, LARGEST = Decimal("1e-12"), Decimal("1e100")  # what OCBA keeps squared gaps within
 
 
@@ -90,16 +92,51 @@ def has_exact_attributes(seen: Evidence) -> bool:
 
 
 class Batch(NamedTuple):
-    """What stays while a batch is decided: who looks best, and its shares by the pulls told."""
+    """What stays while a batch is decided, by the pulls told.
+
+    Who looks best, its shares in the threats, and what hinders these beyond their cost.
+    """
 
     leader: int
     shares: dict[int, float]
+    hindrances: dict[int, float]
 
 
 def batch_of(seen: Evidence) -> Batch:
     leader, told = looks_best(seen), [int(count) for count in seen.counts]
     arms = living(seen)
-    return Batch(leader, {arm: cheapest_change(seen, leader, arm, told)[1] for arm in arms})
+    return Batch(
+        leader,
+        {arm: cheapest_change(seen, leader, arm, told)[1] for arm in arms},
+        {arm: hindrance(seen, leader, arm) for arm in arms},
+    )
+
+
+def hindrance(seen: Evidence, leader: int, arm: int) -> float:
+    """Return what beating a feasible leader lacks in probability beyond the exponent, as a log.
+
+    Of the demands (to be better; to meet each constraint) the hardest, in its deviations, is taken
+    for just met; each other one then holds with a normal's probability, of which the part that
+    is an exponent already belongs to the cost.
+    """
+    if arm == leader or margin(seen, leader) > 0:
+        return 0.0
+    gaps = seen.estimates[arm] - np.concatenate([[seen.estimates[leader, 0]], seen.thresholds])
+    covariance = seen.covariances[arm] / seen.counts[arm]
+    covariance[0, 0] += seen.covariances[leader, 0, 0] / seen.counts[leader]
+    noisy = [c for c in range(len(gaps)) if covariance[c, c] > 0.0]
+    if not noisy:
+        return 0.0
+    deviations = {c: math.sqrt(covariance[c, c]) for c in noisy}
+    heights = {c: gaps[c] / deviations[c] for c in noisy}
+    hardest = max(noisy, key=lambda c: (heights[c], -c))
+    total = 0.0
+    for c in set(noisy) - {hardest}:
+        correlation = covariance[c, hardest] / (deviations[c] * deviations[hardest])
+        if 1.0 - correlation**2 > TINY:
+            z = (heights[c] - correlation * heights[hardest]) / math.sqrt(1.0 - correlation**2)
+            total += -float(log_ndtr(-z)) - (z * z / 2.0 if z > 0.0 else 0.0)
+    return total
 
 
 def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
@@ -109,14 +146,15 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
     all, and another arm come closer, by staying below one of the leader's violations.
     """
     told = [int(count) for count in seen.counts]
-    caution, left = min(1.0, math.log(len(seen.alive)) / 3.75), max(int(seen.left[0]), 1)
+    left = max(int(seen.left[0]), 1)
     leader, found = batch.leader, []
     for arm in living(seen):
         cost, share = cheapest_change(seen, leader, arm, pulls)
         first = batch.shares[arm]
         slowness = first**2 / told[leader] + (1.0 - first) ** 2 / told[arm]
-        n, rests_on = pulls[arm], pulls[arm] / (told[arm] * slowness)
-        value = cost * n / (n + DOUBT) * (1.0 + rests_on / left) + caution * math.log(rests_on)
+        rests_on = pulls[arm] / (told[arm] * slowness)
+        weight = (ALONE if arm == leader else 1.0) * (1.0 + rests_on / left)
+        value = cost * weight + batch.hindrances[arm] + math.log(rests_on)
         found.append(Threat(value, arm, cost, share))
     return found
 
@@ -189,41 +227,56 @@ def answer_probabilities(seen: Evidence) -> dict[tuple[int, bool], float]:
     """
     arms = living(seen)
     variance = {i: np.diagonal(seen.covariances[i]) / seen.counts[i] for i in arms}
-    constraints = range(1, len(seen.scales))
-    passes = {
-        i: math.prod(
-            below(seen.estimates[i, c] - seen.thresholds[c - 1], variance[i][c])
-            for c in constraints
-        )
-        for i in arms
-    }
+    passing = {i: passing_by_cell(seen, i) for i in arms}
     worst = {i: worst_constraint(seen, i) for i in arms}
     margins = {i: float(margin(seen, i)) for i in arms}
     spread = {i: float(seen.scales[worst[i]] * math.sqrt(variance[i][worst[i]])) for i in arms}
+    z, weights = normal_nodes(-REACH)
     probabilities = {}
     for i in arms:
         others = [k for k in arms if k != i]
-        deviation = math.sqrt(variance[i][0])
-        z, weights = normal_nodes(-REACH)
-        at = float(seen.estimates[i, 0]) + deviation * z
-        chances = weights.copy()
-        for c in constraints:
-            slope = seen.covariances[i, 0, c] / seen.covariances[i, 0, 0] if deviation > 0 else 0.0
-            rest = max(0.0, seen.covariances[i, c, c] - slope * seen.covariances[i, 0, c])
-            excess = seen.estimates[i, c] + slope * deviation * z - seen.thresholds[c - 1]
-            chances *= below(excess, rest / seen.counts[i])
+        at = float(seen.estimates[i, 0]) + math.sqrt(variance[i][0]) * z
+        chances = weights * passing[i]
         for k in others:
-            chances *= 1.0 - passes[k] * below(seen.estimates[k, 0] - at, variance[k][0])
+            deviation = math.sqrt(variance[k][0])
+            leads = at - float(seen.estimates[k, 0])
+            chances *= 1.0 - np.array([passes_below(passing[k], x, deviation) for x in leads])
         probabilities[i, True] = math.fsum(chances)
         own = margins[i]
         if own <= -REACH * spread[i]:
             probabilities[i, False] = 0.0
             continue
-        z, chances = normal_nodes(-REACH if own >= REACH * spread[i] else -own / spread[i])
+        above, chances = normal_nodes(-REACH if own >= REACH * spread[i] else -own / spread[i])
         for k in others:
-            chances *= below(own + spread[i] * z - margins[k], spread[k] ** 2)
+            chances *= below(own + spread[i] * above - margins[k], spread[k] ** 2)
         probabilities[i, False] = math.fsum(chances)
     return probabilities
+
+
+def passing_by_cell(seen: Evidence, arm: int) -> Floats:
+    """Return an arm's probability to meet its constraints where its objective is in each cell."""
+    z, _ = normal_nodes(-REACH)
+    covariance = seen.covariances[arm]
+    deviation = math.sqrt(covariance[0, 0] / seen.counts[arm])
+    chances = np.ones(NODES)
+    for c in range(1, len(seen.scales)):
+        slope = covariance[0, c] / covariance[0, 0] if deviation > 0 else 0.0
+        rest = max(0.0, covariance[c, c] - slope * covariance[0, c])
+        excess = seen.estimates[arm, c] + slope * deviation * z - seen.thresholds[c - 1]
+        chances *= below(excess, rest / seen.counts[arm])
+    return chances
+
+
+def passes_below(passing: Floats, lead: float, deviation: float) -> float:
+    """Return an arm's probability to pass with an objective at most `lead` above its estimate."""
+    _, weights = normal_nodes(-REACH)
+    if abs(lead) >= REACH * deviation:
+        return float(weights @ passing) if lead >= 0.0 else 0.0
+    edges = np.linspace(-REACH, REACH, NODES + 1)
+    z = lead / deviation
+    last = int(np.searchsorted(edges, z, side="right")) - 1
+    within = float(ndtr(z) - ndtr(edges[last]))
+    return float(weights[:last] @ passing[:last]) + float(passing[last]) * within
 
 
 def normal_nodes(start: float) -> tuple[Floats, Floats]:
@@ -233,24 +286,27 @@ def normal_nodes(start: float) -> tuple[Floats, Floats]:
     return points, step * np.exp(-points * points / 2.0) / math.sqrt(2.0 * math.pi)
 
 
-def likeliest_answers(
-    seen: Evidence, *, rounding: float = 0.0
-) -> tuple[list[tuple[int, bool]], dict[tuple[int, bool], float]]:
-    """Return the right answers, several only where probabilities tie, and all probabilities.
+def likeliest_answers(seen: Evidence, *, rounding: float = 0.0) -> list[tuple[int, bool]]:
+    """Return the right answers, several only where probabilities tie.
 
-    The apparent answer stands unless another is more than CLEARLY as likely. Within `rounding` of
-    a tie both sides are right.
+    The apparent answer stands unless another is likelier; one that looks feasible as well counts
+    the less the likelier it is to fail. Within `rounding` of a tie both sides are right.
     """
     probabilities = answer_probabilities(seen)
     leader = looks_best(seen)
     apparent = leader, margin(seen, leader) <= 0
-    bar, most = CLEARLY * probabilities[apparent], max(probabilities.values())
+    _, weights = normal_nodes(-REACH)
+    for arm in living(seen):
+        if apparent[1] and arm != leader and margin(seen, arm) <= 0:
+            fails = 1.0 - float(weights @ passing_by_cell(seen, arm))
+            probabilities[arm, True] /= 1.0 + SAFETY * fails
+    bar, most = probabilities[apparent], max(probabilities.values())
     right = set()
     if most <= bar * (1.0 + rounding):
         right.add(apparent)
     if most > bar * (1.0 - rounding):
         right |= {key for key, p in probabilities.items() if p >= most * (1.0 - rounding)}
-    return sorted(right, key=lambda key: int(seen.priority[key[0]])), probabilities
+    return sorted(right, key=lambda key: int(seen.priority[key[0]]))
 
 
 # -------------------------------------------------------------------------------------- OCBA-CO

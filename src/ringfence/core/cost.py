@@ -17,6 +17,7 @@ attribute is known exactly: what would have to move it costs NEVER. Costs never 
 added. Touches its arguments only, and writes in `work` alone.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ from ringfence.core.arrays import Floats, Mask
 NEVER = 1e100
 _TINY = 1e-12
 _MOST_PIVOTS = 200
+_FAR = 8.0  # deviations, beyond which the tail of a normal is taken from its expansion
+_LOG_ROOT = 0.9189385332046727  # of 2 pi
+_ROOT_HALF = 0.7071067811865476
 
 
 class CostWork(NamedTuple):
@@ -201,6 +205,70 @@ def _two_sided(
     if energy <= 0.0 or energy >= NEVER:
         return min(max(energy, 0.0), NEVER), 0.0
     return energy, min(1.0, pressure * pressure * best_variance / (2.0 * energy))
+
+
+def beating_hindrance(
+    estimates: Floats,
+    covariances: Floats,
+    best: int,
+    best_n: float,
+    arm: int,
+    n: float,
+    thresholds: Floats,
+) -> float:
+    """Return what the chance to beat the feasible best arm lacks beyond its exponent, as a log.
+
+    An arm must be better and meet every constraint. The cost is the exponent of the chance that
+    all this holds at once. Where the hardest of the demands (in its deviations) is just met, each
+    other one is a further chance: none if it is met anyway, log 2 on the verge, slowly more beyond.
+    """
+    size = estimates.shape[1]
+    hardest, highest = -1, 0.0
+    for c in range(size):
+        gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
+        if variance > 0.0 and (hardest < 0 or gap / math.sqrt(variance) > highest):
+            hardest, highest = c, gap / math.sqrt(variance)
+    total = 0.0
+    for c in range(size):
+        if c == hardest or hardest < 0:
+            continue
+        gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
+        _, other = _demand(estimates, covariances, best, best_n, arm, n, thresholds, hardest)
+        if variance <= 0.0:
+            continue
+        slope = covariances[arm, c, hardest] / n / math.sqrt(variance * other)
+        free = 1.0 - slope * slope
+        if free > _TINY:
+            total += lack((gap / math.sqrt(variance) - slope * highest) / math.sqrt(free))
+    return total
+
+
+def _demand(
+    estimates: Floats,
+    covariances: Floats,
+    best: int,
+    best_n: float,
+    arm: int,
+    n: float,
+    thresholds: Floats,
+    c: int,
+) -> tuple[float, float]:
+    """Return by how much an arm lacks attribute `c` to beat the best one, and the variance."""
+    if c == 0:
+        variance = covariances[arm, 0, 0] / n + covariances[best, 0, 0] / best_n
+        return estimates[arm, 0] - estimates[best, 0], variance
+    return estimates[arm, c] - thresholds[c - 1], covariances[arm, c, c] / n
+
+
+def lack(z: float) -> float:
+    """Return minus the log of a normal's chance to exceed z, without its exponent z^2 / 2.
+
+    Below zero that chance has no exponent.
+    """
+    if z > _FAR:
+        return _LOG_ROOT + math.log(z) + 1.0 / (z * z)
+    chance = 0.5 * math.erfc(z * _ROOT_HALF)
+    return -math.log(chance) - 0.5 * max(z, 0.0) ** 2
 
 
 def nearing_cost(

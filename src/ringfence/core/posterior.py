@@ -10,8 +10,8 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.chance import next_normal
 from ringfence.core.gaps import apparent_best, margin
 
-CLEARLY = 1.15  # how much likelier an answer must be to be preferred to the apparent best
-NODES = 32  # in which an integral over a normal is cut, within REACH deviations
+SAFETY = 3.0  # how often a feasible-looking arm's chance to fail counts against preferring it
+NODES = 32  # cells in which an integral over a normal is cut, within REACH deviations
 REACH = 4.0
 DENSITY = 0.3989422804014327  # of a standard normal at zero
 NEGLIGIBLE = 1e-9
@@ -81,23 +81,22 @@ def likeliest_answer(
     thresholds: Floats,
     priority: Integers,
     passing: Floats,
+    reached: Floats,
 ) -> tuple[int, bool]:
     """Return the answer, an arm and whether it is feasible, that the pulls make likeliest.
 
-    That is the apparent best, unless another answer is clearly likelier: an arm that looks best by
-    a hair and feasible by a hair is often neither. Only answers that can be as likely as that are
-    weighed. `passing` [arm] is room to write in.
+    That is the apparent best, unless another answer is likelier: an arm that looks best by a hair
+    and feasible by a hair is often neither. An arm that looks feasible too is preferred for being
+    safer, and must be safe: its chance to fail counts against it SAFETY times more. Only answers
+    that can be as likely as the apparent one are weighed. `passing` [arm, cell] and `reached`
+    [arm, 1 + cell] are room to write in.
     """
     arm_count = estimates.shape[0]
     best = apparent_best(estimates, alive, scales, thresholds, priority)
     looks_feasible = margin(estimates, best, scales, thresholds) <= 0.0
     for i in range(arm_count):
-        passing[i] = 0.0
         if alive[i]:
-            passing[i] = 1.0
-            for c in range(1, estimates.shape[1]):
-                excess = estimates[i, c] - thresholds[c - 1]
-                passing[i] *= chance_below(excess, covariances[i, c, c] / counts[i])
+            fill_passing(passing, reached, i, estimates, counts, covariances, thresholds)
     answer, feasible, switched = best, looks_feasible, False
     highest = 0.0
     for place in range(-1, arm_count):  # first the apparent answer, which the others must beat
@@ -113,16 +112,76 @@ def likeliest_answer(
             ):
                 own = chance_nearest(i, estimates, counts, alive, covariances, scales, thresholds)
             elif not nearest and may_be_best(
-                i, best, highest, estimates, counts, covariances, passing
+                i, best, highest, estimates, counts, covariances, reached
             ):
                 own = chance_feasible_best(
-                    i, estimates, counts, alive, covariances, thresholds, passing
+                    i, estimates, counts, alive, covariances, passing, reached
                 )
+                if looks_feasible and margin(estimates, i, scales, thresholds) <= 0.0 <= place:
+                    own /= 1.0 + SAFETY * (1.0 - reached[i, NODES])
             if place < 0:
-                highest = CLEARLY * own
+                highest = own
             elif own > highest or (switched and own == highest and priority[i] < priority[answer]):
                 answer, feasible, switched, highest = i, not nearest, True, own
     return answer, feasible
+
+
+def fill_passing(
+    passing: Floats,
+    reached: Floats,
+    arm: int,
+    estimates: Floats,
+    counts: Integers,
+    covariances: Floats,
+    thresholds: Floats,
+) -> None:
+    """Put an arm's chances to meet its constraints, cell by cell of its objective, in place.
+
+    `passing` [arm, cell] is the chance where the objective lies in that cell; given the objective,
+    constraints count as independent. `reached` [arm, cell] is the chance to pass with an objective
+    below that cell, and at last to pass at all.
+    """
+    n = counts[arm]
+    deviation = math.sqrt(covariances[arm, 0, 0] / n)
+    reached[arm, 0] = 0.0
+    for cell in range(NODES):
+        z, weight = node(cell)
+        chance = 1.0
+        for c in range(1, estimates.shape[1]):
+            slope = covariances[arm, 0, c] / covariances[arm, 0, 0] if deviation > 0.0 else 0.0
+            excess = estimates[arm, c] + slope * deviation * z - thresholds[c - 1]
+            rest = covariances[arm, c, c] - slope * covariances[arm, 0, c]
+            chance *= chance_below(excess, max(rest, 0.0) / n)
+        passing[arm, cell] = chance
+        reached[arm, cell + 1] = reached[arm, cell] + weight * chance
+
+
+def node(cell: int) -> tuple[float, float]:
+    """Return the middle of a cell, in deviations, and a normal's weight of it."""
+    step = 2.0 * REACH / NODES
+    z = (cell + 0.5) * step - REACH
+    return z, step * DENSITY * math.exp(-0.5 * z * z)
+
+
+def chance_reached(
+    arm: int,
+    at: float,
+    estimates: Floats,
+    counts: Integers,
+    covariances: Floats,
+    passing: Floats,
+    reached: Floats,
+) -> float:
+    """Return the probability that an arm is feasible and its objective at most `at`."""
+    deviation = math.sqrt(covariances[arm, 0, 0] / counts[arm])
+    lead = at - estimates[arm, 0]
+    if abs(lead) >= REACH * deviation:
+        return float(reached[arm, NODES]) if lead >= 0.0 else 0.0
+    step = 2.0 * REACH / NODES
+    z = lead / deviation
+    cell = min(int((z + REACH) / step), NODES - 1)
+    within = chance_below(-z, 1.0) - chance_below(REACH - cell * step, 1.0)
+    return float(reached[arm, cell] + passing[arm, cell] * within)
 
 
 def may_be_best(
@@ -132,13 +191,13 @@ def may_be_best(
     estimates: Floats,
     counts: Integers,
     covariances: Floats,
-    passing: Floats,
+    reached: Floats,
 ) -> bool:
     """Tell whether an arm can be the best feasible one with that probability, by two bounds."""
     lead = estimates[best, 0] - estimates[arm, 0]
     spread = covariances[best, 0, 0] / counts[best] + covariances[arm, 0, 0] / counts[arm]
-    better = passing[best] * chance_below(lead, spread) if arm != best else 0.0
-    return passing[arm] >= chance and 1.0 - better >= chance
+    better = reached[best, NODES] + chance_below(lead, spread) - 1.0 if arm != best else 0.0
+    return reached[arm, NODES] >= chance and 1.0 - better >= chance
 
 
 def may_be_nearest(
@@ -167,32 +226,24 @@ def chance_feasible_best(
     counts: Integers,
     alive: Mask,
     covariances: Floats,
-    thresholds: Floats,
     passing: Floats,
+    reached: Floats,
 ) -> float:
     """Return the probability that an arm is feasible and no feasible arm is better.
 
-    It is added up over what the arm's objective may be: given that, arms are independent, and so
-    are its constraints once their correlation with the objective is taken out. Of the other arms
-    objective and constraints count as independent.
+    It is added up over what the arm's objective may be: given that, arms are independent.
     """
-    n = counts[arm]
-    deviation = math.sqrt(covariances[arm, 0, 0] / n)
-    step = 2.0 * REACH / NODES
+    deviation = math.sqrt(covariances[arm, 0, 0] / counts[arm])
     total = 0.0
-    for node in range(NODES):
-        z = (node + 0.5) * step - REACH
-        chance = step * DENSITY * math.exp(-0.5 * z * z)
+    for cell in range(NODES):
+        z, weight = node(cell)
+        chance = weight * passing[arm, cell]
         at = estimates[arm, 0] + deviation * z
-        for c in range(1, estimates.shape[1]):
-            slope = covariances[arm, 0, c] / covariances[arm, 0, 0] if deviation > 0.0 else 0.0
-            excess = estimates[arm, c] + slope * deviation * z - thresholds[c - 1]
-            rest = covariances[arm, c, c] - slope * covariances[arm, 0, c]
-            chance *= chance_below(excess, max(rest, 0.0) / n)
         for k in range(estimates.shape[0]):
             if alive[k] and k != arm and chance > NEGLIGIBLE:
-                lead = estimates[k, 0] - at
-                chance *= 1.0 - passing[k] * chance_below(lead, covariances[k, 0, 0] / counts[k])
+                chance *= 1.0 - chance_reached(
+                    k, at, estimates, counts, covariances, passing, reached
+                )
         total += chance
     return total
 

@@ -14,35 +14,36 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.cost import (
     CostWork,
     beating_cost,
+    beating_hindrance,
     cost_work,
     failing_cost,
     nearing_cost,
     passing_cost,
 )
 from ringfence.core.gaps import leader
-from ringfence.core.posterior import likeliest_answer
+from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
-DOUBTED_PULLS = 10.0  # a cost is believed by half when it rests on so many pulls
-FULL_CAUTION = 3.75  # the log of the number of arms at which the log of the pulls counts in full
+ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
 
 
 class Work(NamedTuple):
     """Each arm's pulls, its value as a challenger, and whether that value is stale.
 
     A stale value is a lower bound: costs never fall when pulls are added. `burdens` are, over
-    an arm's pulls, those that its threat rests on, the best arm's among them. `caution` is the
-    weight of their log, and `hurry` one over the pulls that are left.
+    an arm's pulls, those that its threat rests on, the best arm's among them, and `hindrances`
+    what makes the threat less likely than its cost says. `hurry` is one over the pulls left.
     """
 
     pulls: Floats
     values: Floats
     shares: Floats
     burdens: Floats
+    hindrances: Floats
     stale: Mask
     passing: Floats
-    caution: Floats
+    reached: Floats
     hurry: Floats
     cost: CostWork
 
@@ -54,9 +55,10 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         values=np.zeros(arm_count),
         shares=np.zeros(arm_count),
         burdens=np.zeros(arm_count),
+        hindrances=np.zeros(arm_count),
         stale=np.zeros(arm_count, np.bool_),
-        passing=np.zeros(arm_count),
-        caution=np.array([min(1.0, math.log(arm_count) / FULL_CAUTION)]),
+        passing=np.zeros((arm_count, NODES)),
+        reached=np.zeros((arm_count, NODES + 1)),
         hurry=np.zeros(1),
         cost=cost_work(attribute_count),
     )
@@ -66,19 +68,19 @@ def answer(seen: Evidence, work: Work) -> tuple[int, bool]:
     """Answer with what the pulls make likeliest: mostly, but not always, the apparent best."""
     return likeliest_answer(
         seen.estimates, seen.counts, seen.alive, seen.covariances,
-        seen.scales, seen.thresholds, seen.priority, work.passing,
+        seen.scales, seen.thresholds, seen.priority, work.passing, work.reached,
     )  # fmt: skip
 
 
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:
     """Choose a batch: each pull goes where the answer is cheapest to overturn.
 
-    Every threat to the answer has a value: its cost, believed the less the fewer pulls it rests
-    on, plus `caution` times the log of these pulls. Without that an arm that looks bad by
-    accident is never looked at again, the more so the more arms there are. Towards the end of
-    the budget a cost counts the more the more pulls it rests on: what is left cannot overturn it,
-    and is better spent where it can. The least value is met by a pull of the arm, or of the best
-    arm by its share in the cost.
+    Every threat to the answer has a value, minus the log of what a pull is worth that meets it:
+    of its chance to be real (its cost, and what hinders it beyond) over the pulls that it rests
+    on. Without these an arm that looks bad by accident is never looked at again. Towards the
+    end of the budget a cost counts the more the more pulls it rests on: what is left cannot
+    overturn it, and is better spent where it can. The least value is met by a pull of the arm, or
+    of the best arm by its share in the cost.
     """
     arm_count = seen.counts.shape[0]
     best, _, best_margin = leader(
@@ -129,7 +131,7 @@ def most_doubtful(seen: Evidence, best: int, best_margin: float, start: int, wor
 
 
 def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> None:
-    """Bring an arm's value up to date; its burden is found once, by the pulls that were told.
+    """Bring an arm's value up to date; burden and hindrance stay as the pulls told had them.
 
     The best arm is a threat to itself: it may fail a constraint, or pass after all.
     """
@@ -151,9 +153,16 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
         )  # fmt: skip
     if work.burdens[arm] == 0.0:  # the share of a cost of zero is no number
         work.burdens[arm] = burden(share, n / work.pulls[best]) if cost > 0.0 else 1.0
+        work.hindrances[arm] = 0.0
+        if best_margin <= 0.0 and arm != best:
+            work.hindrances[arm] = beating_hindrance(
+                estimates, covariances, best, work.pulls[best], arm, n, thresholds
+            )
+    if arm == best:
+        cost *= ALONE
     rests_on = n * work.burdens[arm]
-    weight = n / (n + DOUBTED_PULLS) * (1.0 + rests_on * work.hurry[0])
-    work.values[arm] = cost * weight + work.caution[0] * math.log(rests_on)
+    urgency = cost * (1.0 + rests_on * work.hurry[0]) + work.hindrances[arm]
+    work.values[arm] = urgency + math.log(rests_on)
     work.shares[arm] = share
     work.stale[arm] = False
 

@@ -102,7 +102,6 @@ def vectorised_top_two(
     rows = np.arange(replications)
     fresh = np.full((replications, arm_count), design.warm_up)
     sums, counts = np.zeros((replications, arm_count, 2)), np.zeros((replications, arm_count))
-    caution = min(1.0, math.log(arm_count) / top_two.FULL_CAUTION)
     left = experiment.budget
     while True:
         where = np.nonzero(fresh)
@@ -126,7 +125,7 @@ def vectorised_top_two(
             return int(wrong.sum()), counts.mean(axis=0)
         lead = estimates[:, :, 0] - estimates[rows, best, 0][:, None]
         distance = excess - excess[rows, best][:, None]
-        pulled, burdens = counts.copy(), np.empty(0)
+        pulled, burdens, hindrances = counts.copy(), np.empty(0), np.empty(0)
         for place in range(min(experiment.batch, left)):
             costs, shares = _top_two_costs(
                 lead, excess, distance, pulled, best, feasible, design.covariances
@@ -135,14 +134,31 @@ def vectorised_top_two(
                 ratios = counts / counts[rows, best][:, None]
                 burdens = 1.0 / (shares * shares * ratios + (1.0 - shares) ** 2)
                 burdens[costs <= 0.0] = 1.0
+                hindrances = _hindrances(lead, excess, counts, best, design.covariances)
+                hindrances[~feasible], hindrances[rows, best] = 0.0, 0.0
             rests_on = pulled * burdens
-            believed = costs * pulled / (pulled + top_two.DOUBTED_PULLS)
-            values = believed * (1.0 + rests_on / left) + caution * np.log(rests_on)
+            costs[rows, best] *= top_two.ALONE
+            values = costs * (1.0 + rests_on / left) + hindrances + np.log(rests_on)
             arm = values.argmin(axis=1)
             share = shares[rows, arm]
             arm = np.where(order_rng.random(replications) < share, best, arm)
             pulled[rows, arm] += 1.0
         fresh = (pulled - counts).astype(np.int64)
+
+
+def _hindrances(
+    lead: Floats, excess: Floats, counts: Floats, best: Integers, covariances: Floats
+) -> Floats:
+    """Return what makes every arm's threat less likely than its cost says, [replication, arm]."""
+    from scipy.special import log_ndtr
+
+    best_variance = (covariances[best, 0, 0] / counts[np.arange(len(best)), best])[:, None]
+    joint, variance = covariances[:, 0, 0] / counts + best_variance, covariances[:, 1, 1] / counts
+    ahead, over = lead / np.sqrt(joint), excess / np.sqrt(variance)
+    slope = covariances[:, 0, 1] / counts / np.sqrt(joint * variance)
+    hardest, other = np.maximum(ahead, over), np.minimum(ahead, over)
+    verge = (other - slope * hardest) / np.sqrt(1.0 - slope * slope)
+    return np.asarray(-log_ndtr(-verge) - 0.5 * np.maximum(verge, 0.0) ** 2)
 
 
 def _top_two_costs(
