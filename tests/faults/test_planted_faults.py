@@ -614,12 +614,12 @@ FAULTS = [
     ),
     fault(
         "what hinders a threat beyond its cost is forgotten", TOP,
-        "        if best_margin <= 0.0 and arm != best:", "        if False:",
+        "UNKNOWN if best_margin <= 0.0 and arm != best else 0.0", "0.0",
         TOP_TWO,
     ),
     fault(
         "what hinders a threat is found as if metrics were independent", COST,
-        "slope = covariances[arm, c, hardest] / n / math.sqrt(variance * other)", "slope = 0.0",
+        "    slope = crossed / spread", "    slope = 0.0",
         TOP_TWO,
     ),
     fault(

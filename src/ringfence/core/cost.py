@@ -27,7 +27,7 @@ from ringfence.core.arrays import Floats, Mask
 NEVER = 1e100
 _TINY = 1e-12
 _MOST_PIVOTS = 200
-_FAR = 8.0  # deviations, beyond which the tail of a normal is taken from its expansion
+_FAR = 8.5  # deviations, beyond which a normal's chance is nothing, or taken from its expansion
 _LOG_ROOT = 0.9189385332046727  # of 2 pi
 _ROOT_HALF = 0.7071067811865476
 
@@ -222,25 +222,39 @@ def beating_hindrance(
     all this holds at once. Where the hardest of the demands (in its deviations) is just met, each
     other one is a further chance: none if it is met anyway, log 2 on the verge, slowly more beyond.
     """
-    size = estimates.shape[1]
+    if estimates.shape[1] == 2:
+        lead, joint = _demand(estimates, covariances, best, best_n, arm, n, thresholds, 0)
+        excess, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, 1)
+        crossed = covariances[arm, 0, 1] / n
+        if lead * abs(lead) * variance >= excess * abs(excess) * joint:
+            return _other_lack(lead, joint, excess, variance, crossed)
+        return _other_lack(excess, variance, lead, joint, crossed)
     hardest, highest = -1, 0.0
-    for c in range(size):
+    for c in range(estimates.shape[1]):
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
-        if variance > 0.0 and (hardest < 0 or gap / math.sqrt(variance) > highest):
-            hardest, highest = c, gap / math.sqrt(variance)
+        height = gap * abs(gap) / variance if variance > 0.0 else 0.0
+        if variance > 0.0 and (hardest < 0 or height > highest):
+            hardest, highest = c, height
+    if hardest < 0:
+        return 0.0
+    met, spread = _demand(estimates, covariances, best, best_n, arm, n, thresholds, hardest)
     total = 0.0
-    for c in range(size):
-        if c == hardest or hardest < 0:
+    for c in range(estimates.shape[1]):
+        if c == hardest:
             continue
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
-        _, other = _demand(estimates, covariances, best, best_n, arm, n, thresholds, hardest)
-        if variance <= 0.0:
-            continue
-        slope = covariances[arm, c, hardest] / n / math.sqrt(variance * other)
-        free = 1.0 - slope * slope
-        if free > _TINY:
-            total += lack((gap / math.sqrt(variance) - slope * highest) / math.sqrt(free))
+        crossed = covariances[arm, c, hardest] / n
+        total += _other_lack(met, spread, gap, variance, crossed)
     return total
+
+
+def _other_lack(met: float, spread: float, gap: float, variance: float, crossed: float) -> float:
+    """Return what one demand lacks where another, of gap `met` and variance `spread`, is met."""
+    if spread <= 0.0:
+        return 0.0
+    slope = crossed / spread
+    free = variance - slope * crossed
+    return lack((gap - slope * met) / math.sqrt(free)) if free > _TINY * variance else 0.0
 
 
 def _demand(
@@ -265,6 +279,8 @@ def lack(z: float) -> float:
 
     Below zero that chance has no exponent.
     """
+    if z < -_FAR:
+        return 0.0
     if z > _FAR:
         return _LOG_ROOT + math.log(z) + 1.0 / (z * z)
     chance = 0.5 * math.erfc(z * _ROOT_HALF)

@@ -26,6 +26,7 @@ from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
+UNKNOWN = -1.0  # a hindrance that was not asked for yet
 
 
 class Work(NamedTuple):
@@ -113,7 +114,8 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
 def most_doubtful(seen: Evidence, best: int, best_margin: float, start: int, work: Work) -> int:
     """Return the arm with the least value, ties by priority; `start` is looked at first.
 
-    Only lower bounds that come into reach are brought up to date.
+    Only lower bounds that come into reach are brought up to date: values without what was pulled
+    since, or without what hinders a threat.
     """
     values, priority = work.values, seen.priority
     least = start
@@ -123,6 +125,12 @@ def most_doubtful(seen: Evidence, best: int, best_margin: float, start: int, wor
             continue
         if work.stale[i]:
             refresh(seen, best, best_margin, i, work)
+        if work.hindrances[i] == UNKNOWN and values[i] <= values[least]:
+            work.hindrances[i] = beating_hindrance(
+                seen.estimates, seen.covariances, best, seen.counts[best], i, seen.counts[i],
+                seen.thresholds,
+            )  # fmt: skip
+            values[i] += work.hindrances[i]
         if values[i] < values[least] or (
             values[i] == values[least] and priority[i] < priority[least]
         ):
@@ -153,16 +161,12 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
         )  # fmt: skip
     if work.burdens[arm] == 0.0:  # the share of a cost of zero is no number
         work.burdens[arm] = burden(share, n / work.pulls[best]) if cost > 0.0 else 1.0
-        work.hindrances[arm] = 0.0
-        if best_margin <= 0.0 and arm != best:
-            work.hindrances[arm] = beating_hindrance(
-                estimates, covariances, best, work.pulls[best], arm, n, thresholds
-            )
+        work.hindrances[arm] = UNKNOWN if best_margin <= 0.0 and arm != best else 0.0
     if arm == best:
         cost *= ALONE
     rests_on = n * work.burdens[arm]
-    urgency = cost * (1.0 + rests_on * work.hurry[0]) + work.hindrances[arm]
-    work.values[arm] = urgency + math.log(rests_on)
+    value = cost * (1.0 + rests_on * work.hurry[0]) + math.log(rests_on)
+    work.values[arm] = value + max(work.hindrances[arm], 0.0)
     work.shares[arm] = share
     work.stale[arm] = False
 
