@@ -609,7 +609,12 @@ FAULTS = [
     ),
     fault(
         "a threat rests on its arm's pulls alone", TOP,
-        "burden(share, n / work.pulls[best]) if cost > 0.0 else 1.0", "1.0",
+        "work.burdens[arm] = burden(share, n / work.pulls[best])", "work.burdens[arm] = 1.0",
+        TOP_TWO,
+    ),
+    fault(
+        "a tie is settled by the challenger alone", TOP,
+        "share = n / (n + work.pulls[best])", "share = 0.0",
         TOP_TWO,
     ),
     fault(

@@ -140,6 +140,16 @@ def test_top_two_counts_what_hinders_a_threat() -> None:
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
 
 
+def test_top_two_settles_ties_from_both_sides() -> None:
+    """Two arms that cannot be told apart cost nothing to confuse: the lesser known is pulled."""
+    seen = by_hand([[0, -1], [0, -1]], [[1, 1]] * 2, [30, 10])
+    assert choices(top_two.POLICY, seen, np.array([0.24])) == [0]
+    assert choices(top_two.POLICY, seen, np.array([0.26])) == [1]
+    seen = by_hand([[0, -1], [0, -1]], [[1, 1]] * 2, [10, 30])
+    assert choices(top_two.POLICY, seen, np.array([0.74])) == [0]
+    assert choices(top_two.POLICY, seen, np.array([0.76])) == [1]
+
+
 def test_ocba_co_by_hand() -> None:
     """Held back by the objective as much as by the constraint, an arm counts as by the former.
 

@@ -162,7 +162,10 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
 def cheapest_change(
     seen: Evidence, leader: int, arm: int, pulls: Sequence[int]
 ) -> tuple[float, float]:
-    """Return the energy and the leader's share of an arm's cheapest way to change the answer."""
+    """Return the energy and the leader's share of an arm's cheapest way to change the answer.
+
+    A tie costs nothing, and is settled by whichever of the two has fewer pulls.
+    """
     feasible = margin(seen, leader) <= 0
     exactly = has_exact_attributes(seen)
     study = Study(
@@ -175,7 +178,10 @@ def cheapest_change(
         changes = least_moves.failing(study) if feasible else least_moves.passing(study)
     else:
         changes = least_moves.beating(study) if feasible else least_moves.nearing(study)
-    return energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
+    cost, share = energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
+    if cost == 0 and arm != leader:
+        share = pulls[arm] / (pulls[arm] + pulls[leader])
+    return cost, share
 
 
 def met_by(threat: Threat, leader: int, uniform: float) -> int:

@@ -159,8 +159,10 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
             estimates, covariances, best, work.pulls[best], arm, n, seen.scales, thresholds,
             work.cost,
         )  # fmt: skip
-    if work.burdens[arm] == 0.0:  # the share of a cost of zero is no number
-        work.burdens[arm] = burden(share, n / work.pulls[best]) if cost > 0.0 else 1.0
+    if cost <= 0.0 and arm != best:  # a tie has no shares: it is settled by whom fewer pulls know
+        share = n / (n + work.pulls[best])
+    if work.burdens[arm] == 0.0:
+        work.burdens[arm] = burden(share, n / work.pulls[best])
         work.hindrances[arm] = UNKNOWN if best_margin <= 0.0 and arm != best else 0.0
     if arm == best:
         cost *= ALONE
