@@ -246,11 +246,11 @@ def check_likeliest(answer: Answer, make_work: MakeWork) -> Counter[str]:
             leader = slow.looks_best(study)
             seen += situation(study, leader)
             arm, flag = answer(study, make_work(*study.estimates.shape))
-            right = slow.likeliest_answers(study, rounding=ROUNDING)
+            probabilities = slow.answer_probabilities(study)
+            right = slow.likeliest_answers(study, probabilities, rounding=ROUNDING)
             originals = first_of_copies(study, study.counts.tolist(), {i for i, _ in right})
             assert (int(arm), bool(flag)) in right, f"{arm, flag}, not {right}: {study}"
             apparent = leader, slow.margin(study, leader) <= 0
-            probabilities = slow.answer_probabilities(study)
             likeliest = max(probabilities.values())
             seen["another arm"] += arm != leader
             seen["the other flag"] += flag != apparent[1]

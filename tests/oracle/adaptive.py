@@ -246,7 +246,7 @@ def answer_probabilities(seen: Evidence) -> dict[tuple[int, bool], float]:
         for k in others:
             deviation = math.sqrt(variance[k][0])
             leads = at - float(seen.estimates[k, 0])
-            chances *= 1.0 - np.array([passes_below(passing[k], x, deviation) for x in leads])
+            chances *= 1.0 - passes_below(passing[k], leads, deviation)
         probabilities[i, True] = math.fsum(chances)
         own = margins[i]
         if own <= -REACH * spread[i]:
@@ -273,16 +273,18 @@ def passing_by_cell(seen: Evidence, arm: int) -> Floats:
     return chances
 
 
-def passes_below(passing: Floats, lead: float, deviation: float) -> float:
-    """Return an arm's probability to pass with an objective at most `lead` above its estimate."""
+def passes_below(passing: Floats, leads: Floats, deviation: float) -> Floats:
+    """Return the chances to pass with an objective at most each of `leads` above its estimate."""
     _, weights = normal_nodes(-REACH)
-    if abs(lead) >= REACH * deviation:
-        return float(weights @ passing) if lead >= 0.0 else 0.0
+    if deviation == 0.0:
+        return np.where(leads >= 0.0, weights @ passing, 0.0)
     edges = np.linspace(-REACH, REACH, NODES + 1)
-    z = lead / deviation
-    last = int(np.searchsorted(edges, z, side="right")) - 1
-    within = float(ndtr(z) - ndtr(edges[last]))
-    return float(weights[:last] @ passing[:last]) + float(passing[last]) * within
+    z = leads / deviation
+    last = np.clip(np.searchsorted(edges, z, side="right") - 1, 0, NODES - 1)
+    whole = np.concatenate([[0.0], np.cumsum(weights * passing)])
+    within = whole[last] + passing[last] * (ndtr(z) - ndtr(edges[last]))
+    found = np.where(z >= REACH, whole[-1], np.where(z <= -REACH, 0.0, within))
+    return np.asarray(found, dtype=np.float64)
 
 
 def normal_nodes(start: float) -> tuple[Floats, Floats]:
@@ -292,13 +294,15 @@ def normal_nodes(start: float) -> tuple[Floats, Floats]:
     return points, step * np.exp(-points * points / 2.0) / math.sqrt(2.0 * math.pi)
 
 
-def likeliest_answers(seen: Evidence, *, rounding: float = 0.0) -> list[tuple[int, bool]]:
-    """Return the right answers, several only where probabilities tie.
+def likeliest_answers(
+    seen: Evidence, probabilities: dict[tuple[int, bool], float], *, rounding: float = 0.0
+) -> list[tuple[int, bool]]:
+    """Return the right answers by the probabilities of all, several only where they tie.
 
     The apparent answer stands unless another is likelier; one that looks feasible as well counts
     the less the likelier it is to fail. Within `rounding` of a tie both sides are right.
     """
-    probabilities = answer_probabilities(seen)
+    probabilities = dict(probabilities)
     leader = looks_best(seen)
     apparent = leader, margin(seen, leader) <= 0
     _, weights = normal_nodes(-REACH)
