@@ -141,7 +141,7 @@ def test_top_two_counts_what_hinders_a_threat() -> None:
 
 
 def test_top_two_settles_ties_from_both_sides() -> None:
-    """Two arms that cannot be told apart cost nothing to confuse: the lesser known is pulled."""
+    """Two arms that tie cost nothing to confuse: the lesser known is pulled more often."""
     seen = by_hand([[0, -1], [0, -1]], [[1, 1]] * 2, [30, 10])
     assert choices(top_two.POLICY, seen, np.array([0.24])) == [0]
     assert choices(top_two.POLICY, seen, np.array([0.26])) == [1]

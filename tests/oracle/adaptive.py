@@ -164,7 +164,7 @@ def cheapest_change(
 ) -> tuple[float, float]:
     """Return the energy and the leader's share of an arm's cheapest way to change the answer.
 
-    A tie costs nothing, and is settled by whichever of the two has fewer pulls.
+    A tie costs nothing, and is met more often by the one of the two that has fewer pulls.
     """
     feasible = margin(seen, leader) <= 0
     exactly = has_exact_attributes(seen)

@@ -14,7 +14,8 @@ sampling alike. docs/theory.md derives it.
 All are about one study: estimates[arm, attribute] as in gaps, covariances[arm] of one pull, n a
 number of pulls (or a share of them: costs are proportional). A variance of zero means that the
 attribute is known exactly: what would have to move it costs NEVER. Costs never fall when pulls are
-added. Touches its arguments only, and writes in `work` alone.
+added. `beating_hindrance` is what a chance lacks beyond its exponent. Touches its arguments only,
+and writes in `work` alone.
 """
 
 import math
@@ -222,7 +223,7 @@ def beating_hindrance(
     all this holds at once. Where the hardest of the demands (in its deviations) is just met, each
     other one is a further chance: none if it is met anyway, log 2 on the verge, slowly more beyond.
     """
-    if estimates.shape[1] == 2:
+    if estimates.shape[1] == 2:  # the same by fewer steps: choosing a batch takes a tenth less
         lead, joint = _demand(estimates, covariances, best, best_n, arm, n, thresholds, 0)
         excess, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, 1)
         crossed = covariances[arm, 0, 1] / n

@@ -159,7 +159,7 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
             estimates, covariances, best, work.pulls[best], arm, n, seen.scales, thresholds,
             work.cost,
         )  # fmt: skip
-    if cost <= 0.0 and arm != best:  # a tie has no shares: it is settled by whom fewer pulls know
+    if cost <= 0.0 and arm != best:  # a tie has no shares: whom fewer pulls know is pulled more
         share = n / (n + work.pulls[best])
     if work.burdens[arm] == 0.0:
         work.burdens[arm] = burden(share, n / work.pulls[best])

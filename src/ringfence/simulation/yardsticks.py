@@ -133,7 +133,6 @@ def vectorised_top_two(
             if place == 0:
                 ratios = counts / counts[rows, best][:, None]
                 burdens = 1.0 / (shares * shares * ratios + (1.0 - shares) ** 2)
-                burdens[costs <= 0.0] = 1.0
                 hindrances = _hindrances(lead, excess, counts, best, design.covariances)
                 hindrances[~feasible], hindrances[rows, best] = 0.0, 0.0
             rests_on = pulled * burdens
