@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.shares import Shares
 from ringfence.core.streams import Generator
 
 DRAWS = 10_000
@@ -36,12 +37,14 @@ def drawn_answers(
     arms: Iterable[int],
     baseline: int | None = None,
     factors: Floats | None = None,
+    shares: Shares | None = None,
 ) -> Answers:
     """Return the answers of draws from Normal(estimates, covariances), of some of the arms.
 
     covariances[arm] are those of the estimates, not of one pull. Arms are taken one after the
     other, so that a thousand of them need no more room than one. A baseline is drawn first: all
-    arms are compared with `factors` times that draw of it.
+    arms are compared with `factors` times that draw of it. Of `shares`, those with few events are
+    drawn as what they are.
     """
     limits = thresholds
     order = (
@@ -54,6 +57,8 @@ def drawn_answers(
         values, vectors = np.linalg.eigh(covariances[arm])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         draw = estimates[arm] + rng.standard_normal(out=draw) @ root.T
+        if shares is not None:
+            shares.redraw(rng, draw, estimates, arm)
         if arm == baseline and factors is not None:
             limits = thresholds + factors * draw[:, 1:]
         worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)

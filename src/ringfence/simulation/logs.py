@@ -22,6 +22,7 @@ from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import fill_covariances, fill_pooled
 from ringfence.core.problem import Problem
+from ringfence.core.shares import Shares
 from ringfence.core.streams import verdict_stream
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.tables import (
@@ -150,6 +151,7 @@ def read_log(
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
     scatters = _scatters(instance, samples)
     errors = _errors(scatters, counts)
+    shares = Shares.among(instance.judged, instance.means, scatters, counts)
     theory = instance.hardness
     answers = drawn_answers(
         verdict_stream(seed),
@@ -160,12 +162,13 @@ def read_log(
         arms=range(len(instance.arms)),
         baseline=instance.baseline_place,
         factors=instance.judged.factors,
+        shares=shares,
     )
     arms = tuple(
         ArmTruth(
             name=label,
             rows=int(counts[i]),
-            readings=_readings(instance, samples[i], i, errors[i]),
+            readings=_readings(instance, samples[i], i, errors[i], shares),
             kind=theory.arms[i].kind,
             margin=theory.arms[i].margin,
             chance=float((answers.arms == i).mean()),
@@ -238,7 +241,7 @@ def _errors(scatters: Floats, counts: Integers) -> Floats:
 
 
 def _readings(
-    instance: Instance, sample: Mapping[str, Floats], arm: int, errors: Floats
+    instance: Instance, sample: Mapping[str, Floats], arm: int, errors: Floats, shares: Shares
 ) -> dict[str, Reading]:
     """Return an arm's attributes as written; a limit on a quantile is shown as a quantile."""
     problem, judged = instance.problem, instance.judged.attributes
@@ -248,9 +251,11 @@ def _readings(
         if attribute == judged[c]:
             value = sign * float(instance.means[arm, c]) + 0.0
             reach = _REACH * float(errors[c, c]) ** 0.5
+            ends = shares.interval(instance.means, arm, c)
         else:
             value, reach = _quantile(attribute, sample, sign)
-        found[str(attribute)] = Reading(value, value - reach, value + reach)
+            ends = None
+        found[str(attribute)] = Reading(value, *(ends or (value - reach, value + reach)))
     return found
 
 

@@ -26,6 +26,7 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
+from ringfence.core.shares import Shares
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.policies.policy import Evidence
 
@@ -167,6 +168,12 @@ class Book:
         """Which arms can be judged: those seen, if the baseline of their limits was seen too."""
         seen = self.is_seen
         return seen if self.baseline is None else seen & bool(seen[self.baseline])
+
+    @property
+    def shares(self) -> Shares:
+        """Which attributes are shares of yes-or-no outcomes; not those of stated variance."""
+        found = Shares.among(self.problem, self.estimates, self.scatters, self.counts)
+        return found.without(self._known.is_known)
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
         """Return what the rules see, with noise as it was stated or estimated from all pulls.

@@ -1,8 +1,8 @@
 """The verdict: which arm, whether it is feasible, how sure that is, and what speaks against others.
 
 One path serves the Python interface, the command line and the reports. Probabilities are shares of
-draws of what the truth may be, normal around the estimates: approximate, the more so because pulls
-were chosen by what was seen. May touch policies and core.
+draws of what the truth may be, normal around the estimates (shares with few events: Beta):
+approximate, the more so because pulls were chosen by what was seen. May touch policies and core.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +17,7 @@ from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.shares import Shares
 from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
@@ -135,13 +136,15 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     evidence = book.evidence(judged, plan.priority)
     confidence, chance = shares_of_draws(plan, book, judged, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
-    written = _written(plan.problem, book, view.samples)
+    shares = book.shares
+    plain_shares = shares.without(np.append(False, plan.problem.factors != 0.0))
+    written = _written(plan.problem, book, shares, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
     arms = []
     for arm, name in enumerate(plan.definition.arm_names):
         left, phase = gone.get(arm, (None, None))
         seen = bool(judged[arm])
-        low, worst, high = _margin_interval(evidence, arm) if seen else (None, None, None)
+        low, worst, high = _margin_interval(evidence, plain_shares, arm) if seen else (None,) * 3
         arms.append(
             ArmVerdict(
                 name=name,
@@ -175,7 +178,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         flips=_flips(plan, evidence, written),
         exact=tuple(
             str(attribute)
-            for attribute, one in zip(plan.problem.attributes, varies, strict=True)
+            for attribute, one in zip(plan.problem.attributes, varies | shares.doubted, strict=True)
             if not one
         ),
         brought=view.brought,
@@ -186,14 +189,19 @@ def _margin(evidence: Evidence, arm: int) -> float:
     return margin(evidence.estimates, arm, evidence.scales, evidence.thresholds)
 
 
-def _margin_interval(evidence: Evidence, arm: int) -> tuple[float, float, float]:
+def _margin_interval(evidence: Evidence, shares: Shares, arm: int) -> tuple[float, float, float]:
     """Return the low end, the margin itself and the high end, at the constraint that binds."""
     scales = evidence.scales[1:]
     violations = scales * (evidence.estimates[arm, 1:] - evidence.thresholds)
     binding = int(np.argmax(violations))
+    at = float(_margin(evidence, arm))
+    ends = shares.interval(evidence.estimates, arm, binding + 1)
+    if ends is not None:
+        sign, limit = shares.signs[binding + 1], evidence.thresholds[binding]
+        low, high = sorted(float(scales[binding] * (sign * end - limit)) for end in ends)
+        return low, at, high
     variance = evidence.covariances[arm, binding + 1, binding + 1] / evidence.counts[arm]
     reach = _REACH * float(scales[binding]) * float(variance) ** 0.5
-    at = float(_margin(evidence, arm))
     return at - reach, at, at + reach
 
 
@@ -230,11 +238,14 @@ def shares_of_draws(
         arms=np.flatnonzero(alive),
         baseline=book.baseline,
         factors=plan.problem.factors,
+        shares=book.shares,
     )
     return answers.share([best], feasible=feasible), float(answers.feasible.mean())
 
 
-def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[dict[str, Estimate]]:
+def _written(
+    problem: Problem, book: Book, shares: Shares, samples: Sequence[Floats]
+) -> list[dict[str, Estimate]]:
     """Return every arm's attributes as the user wrote them, in the user's units."""
     signs = problem.signs
     judged = problem.judged.attributes
@@ -256,7 +267,10 @@ def _written(problem: Problem, book: Book, samples: Sequence[Floats]) -> list[di
                 )
                 value, variance = float(one.estimates[0]), float(one.variances[0])
             reach = _REACH * (variance / float(book.counts[arm])) ** 0.5
-            found[str(attribute)] = Estimate(value, value - reach, value + reach)
+            ends = (value - reach, value + reach)
+            if attribute == judged[c]:
+                ends = shares.interval(evidence.estimates, arm, c) or ends
+            found[str(attribute)] = Estimate(value, *ends)
         result.append(found)
     return result
 
