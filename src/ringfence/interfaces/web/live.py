@@ -57,10 +57,12 @@ class Watch:
         told: str | None = None  # the version that this follower has heard of
         heard: str | None = ""  # the pulse that was last looked into
         try:
-            if followed.task is None:
+            if followed.task is None or followed.task.done():
                 followed.task = asyncio.create_task(self._poll(name, followed))
+                followed.task.add_done_callback(lambda _: followed.changed.set())
             yield f"retry: {_RETRY_MS}\n\n"
-            while not self._closing.is_set():
+            # Where looking broke, the stream ends: a reader that comes back has it begin anew.
+            while not (self._closing.is_set() or followed.task.done()):
                 if heard != followed.pulse:
                     heard = followed.pulse
                     news = await self._news(name)
