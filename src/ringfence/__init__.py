@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ringfence.core.attributes import Attribute, Own
     from ringfence.core.errors import (
         EstimateError,
         ExpressionError,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         StorageError,
         ToldOtherwiseError,
     )
-    from ringfence.core.expressions import Attribute, Own, parse_attribute
+    from ringfence.core.expressions import parse_attribute
     from ringfence.core.hardness import ArmTheory, Hardness
     from ringfence.core.measurement import Measurement, measure_sample, proven_constant
     from ringfence.core.oracle import Oracle
@@ -69,7 +70,7 @@ _HOMES = {
     "AdaptivePolicy": "policies.policy",
     "ArmTheory": "core.hardness",
     "ArmVerdict": "study.verdict",
-    "Attribute": "core.expressions",
+    "Attribute": "core.attributes",
     "Audit": "study.audit",
     "Command": "execution.evaluating",
     "ComparisonRow": "simulation.results",
@@ -94,7 +95,7 @@ _HOMES = {
     "NotBuiltError": "core.errors",
     "OptunaReview": "interfaces.bridges.review",
     "Oracle": "core.oracle",
-    "Own": "core.expressions",
+    "Own": "core.attributes",
     "POLICIES": "policies.registry",
     "PaperPoint": "reports.paper",
     "PaperReport": "reports.paper",

@@ -10,7 +10,8 @@ from scipy import stats
 from scipy.special import roots_legendre
 
 from ringfence.core.arrays import Floats
-from ringfence.core.expressions import Attribute, parse_attribute
+from ringfence.core.attributes import Attribute
+from ringfence.core.expressions import parse_attribute
 from ringfence.core.measurement import Measurement
 from tests.statistical.checks import LIMIT
 from tests.unit.measuring import measured

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from ringfence.core.attributes import Attribute
 from ringfence.core.errors import EstimateError, InputError
-from ringfence.core.expressions import Attribute, parse_attribute
+from ringfence.core.expressions import parse_attribute
 from ringfence.core.measurement import Measurement, measure_sample
 from tests.oracle import attributes as oracle
 

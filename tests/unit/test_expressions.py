@@ -10,16 +10,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ringfence.core.errors import ExpressionError, InputError
-from ringfence.core.expressions import (
+from ringfence.core.attributes import (
     OWN,
-    STATISTICS,
     Attribute,
     Constraint,
     Functions,
     Objective,
     Own,
     complement,
+)
+from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.expressions import (
+    STATISTICS,
     parse_attribute,
     parse_constraint,
     parse_objective,

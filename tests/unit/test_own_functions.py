@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Attribute, Own
 from ringfence.core.errors import EstimateError
-from ringfence.core.expressions import Attribute, Own, parse_attribute
+from ringfence.core.expressions import parse_attribute
 from ringfence.core.measurement import measure_sample
 from tests.oracle import attributes as oracle
 from tests.statistical.checks import LIMIT

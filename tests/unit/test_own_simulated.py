@@ -13,8 +13,8 @@ import pytest
 
 import ringfence
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Own
 from ringfence.core.errors import EstimateError, ExpressionError, InputError
-from ringfence.core.expressions import Own
 from ringfence.policies.registry import find_policy
 from ringfence.reports.theory import theory_document
 from ringfence.simulation import reference
@@ -196,7 +196,7 @@ def test_a_function_that_fails_on_the_rows_is_named_at_once() -> None:
 # ------------------------------------------------------------------------------ instance files
 
 MODULE = """
-from ringfence.core.expressions import Own
+from ringfence.core.attributes import Own
 
 def ratio(x, y):
     return float(x.sum() / y.sum())

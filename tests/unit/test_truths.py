@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from ringfence.core.arrays import Floats
-from ringfence.core.expressions import Attribute, parse_constraint, parse_objective
+from ringfence.core.attributes import Attribute
+from ringfence.core.expressions import parse_constraint, parse_objective
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
 from ringfence.simulation import tables, truths

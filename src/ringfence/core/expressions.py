@@ -16,30 +16,20 @@ Touches its arguments only.
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn
 
-from ringfence.core import statistics
+from ringfence.core.attributes import (
+    PLAIN_NAME,
+    SHARES,
+    Attribute,
+    Constraint,
+    Functions,
+    Objective,
+    Own,
+    level_of,
+)
 from ringfence.core.errors import ExpressionError, InputError, nearest
 
-_SHARES = {
-    ">": statistics.SHARE_ABOVE,
-    ">=": statistics.SHARE_FROM,
-    "<": statistics.SHARE_BELOW,
-    "<=": statistics.SHARE_UP_TO,
-}
-_KINDS = {
-    "mean": statistics.MEAN,
-    "robust_mean": statistics.ROBUST_MEAN,
-    "variance": statistics.VARIANCE,
-    "std": statistics.STD,
-    "quantile": statistics.QUANTILE,
-    "cvar": statistics.CVAR,
-    "lower_cvar": statistics.LOWER_CVAR,
-}
 _WITH_LEVEL = {
     "quantile": (0.0, 1.0, "between 0 and 1, such as 0.95"),
     "cvar": (0.5, 1.0, "from 0.5 to below 1: cvar(x, 0.95) is the mean of the highest 5%"),
@@ -47,8 +37,6 @@ _WITH_LEVEL = {
 }
 STATISTICS = ("mean", "robust_mean", "variance", "std", "share", "quantile", "cvar", "lower_cvar")
 BASELINE = "baseline"
-OWN = -1  # the kind of a user's own function
-_TAIL_PULLS = 5  # in the tail of every arm, before its noise can be judged
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -61,164 +49,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PERCENTILE = re.compile(r"p\d+(?:\.\d+)?")
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-
-
-@dataclass(frozen=True)
-class Own:
-    """A user's own attribute: a function of the sample, one array of pulls a metric.
-
-    `variance`, if given, is a function of the same arrays: the estimate's asymptotic variance of
-    one pull. Without it the noise is found by leaving pulls out, which suits smooth functions.
-    `least_pulls` is the smallest sample for which both are defined.
-
-    >>> import numpy as np
-    >>> import ringfence as rf
-    >>> def ratio(revenue, visits):
-    ...     return np.sum(revenue) / np.sum(visits)
-    >>> problem = rf.Problem.parse(
-    ...     "maximize ratio(revenue, visits)",
-    ...     "mean(refunds) <= 0.1",
-    ...     functions={"ratio": rf.Own(ratio, least_pulls=3)},
-    ... )
-    >>> problem.metrics
-    ('revenue', 'visits', 'refunds')
-    """
-
-    estimate: Callable[..., float]
-    variance: Callable[..., float] | None = None
-    least_pulls: int = 2
-
-
-Functions: TypeAlias = Mapping[str, Callable[..., Any] | Own]
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A statistic of one metric, such as mean(latency_ms), p95(latency_ms) or a user's own.
-
-    `bound` and `level` belong to a share: the share of pulls whose metric lies beyond the level.
-    `level` is also the probability of a quantile and of a tail. `others` are the further metrics
-    of a user's own function.
-
-    >>> import ringfence as rf
-    >>> print(rf.Attribute("quantile", "latency_ms", level=0.95))
-    p95(latency_ms)
-    """
-
-    statistic: str
-    metric: str
-    bound: str | None = None
-    level: float | None = None
-    others: tuple[str, ...] = ()
-    own: Own | None = field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        metric = ", ".join(map(_quoted, self.metrics))
-        if self.level is None:
-            return f"{self.statistic}({metric})"
-        if self.bound is not None:
-            return f"{self.statistic}({metric} {self.bound} {shortest(self.level)})"
-        if self.statistic == "quantile":
-            percent = format((Decimal(repr(self.level)) * 100).normalize(), "f")
-            if _level(percent) == self.level:
-                return f"p{percent}({metric})"
-        return f"{self.statistic}({metric}, {shortest(self.level)})"
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics that it is a statistic of."""
-        return (self.metric, *self.others)
-
-    @property
-    def kind(self) -> int:
-        """Its number in core's statistics, or OWN."""
-        if self.bound is not None:
-            return _SHARES[self.bound]
-        return OWN if self.own is not None else _KINDS[self.statistic]
-
-    @property
-    def is_mean(self) -> bool:
-        """Whether it is the mean of what each pull contributes."""
-        return self.statistic in ("mean", "share") and self.own is None
-
-    @property
-    def least_pulls(self) -> int:
-        """The pulls without which it is undefined; of an own function also one to leave out."""
-        if self.own is not None:
-            return self.own.least_pulls + 1
-        return 1 if self.is_mean else 2
-
-    @property
-    def first_pulls(self) -> int:
-        """The pulls that tell something of its noise: more for tails."""
-        if self.level is None or self.bound is not None:
-            return self.least_pulls
-        return math.ceil(_TAIL_PULLS / min(_exact(self.level), 1 - _exact(self.level)))
-
-
-@dataclass(frozen=True)
-class Objective:
-    """What to optimize, as the user wrote it."""
-
-    direction: Literal["minimize", "maximize"]
-    attribute: Attribute
-
-    def __str__(self) -> str:
-        return f"{self.direction} {self.attribute}"
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """One limit, as the user wrote it; a value on the threshold satisfies it.
-
-    With a `factor` the limit is that many times the baseline's own attribute, plus the threshold.
-    """
-
-    attribute: Attribute
-    relation: Literal["<=", ">="]
-    threshold: float
-    factor: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.attribute} {self.relation} {self.limit}"
-
-    @property
-    def limit(self) -> str:
-        """What stands to the right of the relation."""
-        if not self.factor:
-            return shortest(self.threshold)
-        times = "" if self.factor == 1.0 else f"{shortest(self.factor)} * "
-        sign = "-" if self.threshold < 0.0 else "+"
-        more = f" {sign} {shortest(abs(self.threshold))}" if self.threshold else ""
-        return f"{times}baseline({self.attribute}){more}"
-
-
-def shortest(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
-    brief = f"{value:g}"
-    return brief if float(brief) == value else repr(value)
-
-
-def complement(level: float) -> float:
-    """Return 1 - level as it would be written: 0.1 for 0.9, not the nearest float below it."""
-    return float(1 - _exact(level))
-
-
-def _exact(level: float) -> Fraction:
-    """Return the fraction that was meant: 1/20 for 0.05, 5/6 for 0.8333333333333334."""
-    near = Fraction(level).limit_denominator(10**6)
-    return near if float(near) == level else Fraction(repr(level))
-
-
-def _level(percent: str) -> float:
-    return float(Decimal(percent) / 100)
-
-
-def _quoted(metric: str) -> str:
-    if _PLAIN_NAME.fullmatch(metric):
-        return metric
-    return f'"{metric}"' if "'" in metric else f"'{metric}'"
 
 
 def parse_attribute(text: str, functions: Functions | None = None) -> Attribute:
@@ -340,7 +170,7 @@ class _Reader:
 
     def percentile(self) -> Attribute:
         token = self.take(self.tokens[self.next].kind, "a percentile")
-        level = _level(token.text[1:])
+        level = level_of(token.text[1:])
         if not 0.0 < level < 1.0:
             self.fail(f"{token.text!r} must lie between p0 and p100, such as p95", token)
         self.take("sign", f"'(' after {token.text!r}", exactly="(")
@@ -407,7 +237,7 @@ class _Reader:
     def bound_and_level(self) -> tuple[str, float]:
         wanted = "'>', '>=', '<' or '<=' and a number"
         bound = self.take("sign", wanted)
-        if bound.text not in _SHARES:
+        if bound.text not in SHARES:
             self.fail(f"expected {wanted}, got {bound.text!r}", bound)
         return bound.text, self.number(f"a number after {bound.text!r}")
 
@@ -425,7 +255,7 @@ def _require_usable(name: str, function: object) -> None:
         )
     if name in STATISTICS or _PERCENTILE.fullmatch(str(name)):
         raise InputError(f"functions: the name {name!r} is taken. Give your function another one.")
-    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
+    if not isinstance(name, str) or not PLAIN_NAME.fullmatch(name):
         raise InputError(
             f"functions: {name!r} cannot be a name in an expression. Use letters, digits and "
             "underscores, a letter first."

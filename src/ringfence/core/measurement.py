@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.attributes import Attribute, Own
 from ringfence.core.errors import EstimateError, InputError
-from ringfence.core.expressions import Attribute, Own
 from ringfence.core.statistics import measure_whole
 from ringfence.core.streams import shuffled_places
 

@@ -10,16 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Attribute, Constraint, Functions, Objective, complement
 from ringfence.core.errors import ExpressionError, InputError, one_of
-from ringfence.core.expressions import (
-    Attribute,
-    Constraint,
-    Functions,
-    Objective,
-    complement,
-    parse_constraint,
-    parse_objective,
-)
+from ringfence.core.expressions import parse_constraint, parse_objective
 from ringfence.core.running import Recipe
 
 

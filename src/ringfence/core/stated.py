@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Attribute
 from ringfence.core.errors import InputError, nearest
-from ringfence.core.expressions import Attribute
 from ringfence.core.known import LEAST_EIGENVALUE, KnownNoise
 from ringfence.core.measurement import proven_constant
 from ringfence.core.problem import Problem

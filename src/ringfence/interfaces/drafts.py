@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ringfence.core.attributes import Attribute, Constraint
 from ringfence.core.errors import InputError, nearest
-from ringfence.core.expressions import Attribute, Constraint
 from ringfence.core.problem import Problem
 
 EXAMPLE_ARMS: tuple[str, ...] = ("small", "medium", "large")

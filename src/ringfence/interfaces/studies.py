@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, NameTakenError, nearest, one_of
-from ringfence.core.expressions import Functions
 from ringfence.core.streams import pull_seed, pull_seeds, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
 from ringfence.execution.working import Away, Crew, Told

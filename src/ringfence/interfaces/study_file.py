@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ringfence.core.attributes import Functions
 from ringfence.core.errors import ExpressionError, InputError, nearest
-from ringfence.core.expressions import Functions
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
 from ringfence.interfaces.storages import has_study

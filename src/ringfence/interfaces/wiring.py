@@ -11,8 +11,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
+from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, one_of
-from ringfence.core.expressions import Functions
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.interfaces.comparing import side_by_side
@@ -24,10 +24,11 @@ from ringfence.interfaces.engines import (
     is_worth_a_gpu,
     workers_of,
 )
-from ringfence.interfaces.planning import Advance, Plan, plan_from_study, plan_instance
+from ringfence.interfaces.planning import Advance, Plan, plan_instance
 from ringfence.interfaces.rare import Hands, best_method, by_importance, by_splitting
 from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.studies import Study
+from ringfence.interfaces.study_plans import plan_from_study
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 from ringfence.policies.registry import QUICK_POLICIES, find_policy
 from ringfence.reports.paper import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.expressions import Attribute
+from ringfence.core.attributes import Attribute
 from ringfence.simulation.logs import Log
 
 LEAST_ROWS = 30

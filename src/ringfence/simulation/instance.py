@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Functions
 from ringfence.core.baseline import difference_scales, differences
 from ringfence.core.errors import InputError
-from ringfence.core.expressions import Functions
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
 from ringfence.core.oracle import Oracle, Truth, oracle
 from ringfence.core.problem import Problem

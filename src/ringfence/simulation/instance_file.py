@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Own
 from ringfence.core.errors import (
     ExpressionError,
     InputError,
@@ -22,7 +23,6 @@ from ringfence.core.errors import (
     nearest,
     one_of,
 )
-from ringfence.core.expressions import Own
 from ringfence.core.problem import Problem
 from ringfence.core.stated import require_covariance
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull

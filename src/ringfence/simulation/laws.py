@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.expressions import Attribute
+from ringfence.core.attributes import Attribute
 from ringfence.core.measurement import measure_sample
 from ringfence.core.running import Recipe, can_run
 from ringfence.core.streams import Generator

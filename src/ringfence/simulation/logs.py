@@ -15,9 +15,9 @@ import numpy as np
 
 from ringfence.core.answers import Answers, drawn_answers
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.attributes import Attribute, Functions
 from ringfence.core.baseline import difference_covariances
 from ringfence.core.errors import InputError
-from ringfence.core.expressions import Attribute, Functions
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import fill_covariances, fill_pooled

@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from ringfence.core.arrays import Integers, Mask
+from ringfence.core.attributes import Functions
 from ringfence.core.baseline import add_choice, kept_beside, sparing
 from ringfence.core.errors import InputError
-from ringfence.core.expressions import Functions
 from ringfence.core.gaps import apparent_best, gap, margin, pair
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase

@@ -144,7 +144,7 @@ def _introduce(naive: dict[str, Any]) -> None:
 
 
 def _run(study: Any, storage: str, *, open_page: bool, quiet: bool) -> "Verdict":
-    from ringfence.interfaces.cli.study import Display
+    from ringfence.interfaces.cli.display import Display
 
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:

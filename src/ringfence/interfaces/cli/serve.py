@@ -17,7 +17,7 @@ from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.web.door import TOKEN_VARIABLE
 
 if TYPE_CHECKING:
-    from ringfence.core.expressions import Functions
+    from ringfence.core.attributes import Functions
 
 _MOST_PORT = 65_535
 _USUAL = "sqlite:///ringfence.db"

@@ -5,21 +5,19 @@ May touch every room.
 
 import json as json_module
 import sys
-import time
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ringfence.core.errors import InputError, StorageAwayError
+from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
+from ringfence.interfaces.cli.display import Display
 from ringfence.interfaces.cli.options import Json
 
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
-_REFRESH_SECONDS = 0.5
-_COMPLAIN_SECONDS = 10.0
 
 StudyName = Annotated[
     str,
@@ -328,86 +326,3 @@ def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
     path.write_text(known.record(), encoding="utf-8")
     if not quiet:
         output.say(f"decision record: {path}")
-
-
-class Display:
-    """Shows a running study on standard error: a live line on a terminal, quarters elsewhere."""
-
-    def __init__(self, known: Any, *, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        self._known, self._next, self._next_complaint = known, 0.0, 0.0
-        self._quarter, self._complained = 0, False
-        self._live: Live | None = None
-        self._quiet = quiet
-        if sys.stderr.isatty() and not quiet:
-            self._live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
-            self._live.start()
-
-    def told(self, pull: Any, became: str) -> None:
-        """Take note of one more pull; the first that fails is told of, with its reason."""
-        if became == "failed" and not (self._complained or self._quiet):
-            with suppress(StorageAwayError):
-                self._complain(pull)
-        now = time.monotonic()
-        if self._quiet or now < self._next:
-            return
-        self._next = now + _REFRESH_SECONDS
-        with suppress(StorageAwayError):  # the work itself waits for it, and says so
-            self._show()
-
-    def _complain(self, pull: Any) -> None:
-        self._complained = True
-        with self._known.desk.storage.reading(self._known.name) as ledger:
-            error = ledger.pulls([pull.number])[0].error
-        arm = self._known.definition.arm_names[pull.arm]
-        sys.stderr.write(f"pull {pull.number} of arm {arm!r} failed, the first to do so: {error}\n")
-        sys.stderr.flush()
-
-    def _show(self) -> None:
-        if self._live is not None:
-            self._live.update(_picture(self._known.status(), self._known), refresh=True)
-            return
-        stands = self._known.status()
-        quarter = 4 * (stands.told + stands.failed) // max(stands.budget, 1)
-        if quarter > self._quarter:
-            self._quarter = quarter
-            sys.stderr.write(f"{stands.told} of {stands.budget} pulls; looks best: {stands.arm}\n")
-            sys.stderr.flush()
-
-    def away(self, error: StorageAwayError) -> None:
-        """Say once in a while that the database server is waited for."""
-        now = time.monotonic()
-        if now >= self._next_complaint:
-            self._next_complaint = now + _COMPLAIN_SECONDS
-            sys.stderr.write(f"waiting: {error}\n")
-            sys.stderr.flush()
-
-    def close(self) -> None:
-        """Leave the screen as it was."""
-        if self._live is not None:
-            self._live.stop()
-
-
-def _picture(stands: Any, known: Any) -> Any:
-    from rich.console import Group
-    from rich.progress_bar import ProgressBar
-    from rich.text import Text
-
-    done = stands.told + stands.failed
-    verdict = known.recommend() if stands.arm is not None else None
-    lines: list[Any] = [
-        Text(f"{stands.study}: {done} of {stands.budget} pulls, round {stands.phase}"),
-        ProgressBar(total=stands.budget, completed=done, width=60),
-        Text(f"in the running: {', '.join(stands.alive)}"),
-    ]
-    if verdict is not None:
-        best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
-        lines.append(
-            Text(
-                f"looks best: {verdict.arm} ({verdict.verdict}, margin "
-                f"{output.number(best.margin, 3)}, {100 * verdict.confidence:.0f}% sure)"
-            )
-        )
-    return Group(*lines)

@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
+from ringfence.core.attributes import Functions
 from ringfence.core.errors import RingfenceError
-from ringfence.core.expressions import Functions
 from ringfence.interfaces.web import api, pages, shapes, workshop
 from ringfence.interfaces.web.assets import address, asset
 from ringfence.interfaces.web.door import Door

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, MissingStudyError
-from ringfence.core.expressions import Functions
 from ringfence.interfaces.checking import study_name
 from ringfence.interfaces.leases import Status
 from ringfence.interfaces.storages import open_storage
