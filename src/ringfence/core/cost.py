@@ -324,7 +324,7 @@ def _lack_above(z: float) -> float:
 
 
 def least_lack(z: float) -> float:
-    """Return a lower bound of `lack`, at most 0.013 below it, by few steps."""
+    """Return a lower bound of `lack`, at most 0.013 below it up to _FAR, by few steps."""
     z = min(max(z, -5.0), _FAR)
     upper = 0.54882 + z * (0.262318 + z * (0.0599002 + z * 0.00489731))
     upper = 0.692438 + z * (0.741971 + z * upper)
