@@ -572,13 +572,14 @@ FAULTS = [
     # The costs, and the rules that weigh them.
     fault(
         "correlation ignored in the cost of beating", COST,
-        "inverse * covariances[arm, 0, 1]", "0.0 * covariances[arm, 0, 1]",
+        "variance, crossed = covariances[arm, 1, 1], covariances[arm, 0, 1]",
+        "variance, crossed = covariances[arm, 1, 1], 0.0",
         TOP_TWO,
     ),
     fault(
         "the best arm's noise forgotten", COST,
-        "joint = inverse * covariances[arm, 0, 0] + best_variance",
-        "joint = inverse * covariances[arm, 0, 0]",
+        "joint = best_n * covariances[arm, 0, 0] + moved",
+        "joint = best_n * covariances[arm, 0, 0]",
         TOP_TWO,
     ),
     fault(
@@ -599,7 +600,8 @@ FAULTS = [
     ),
     fault(
         "values are not renewed when the best arm was pulled", TOP,
-        "        if chosen[k] == best:", "        if False:",
+        "            for i in range(arm_count):\n                work.stale[i] = True",
+        "            work.stale[best] = True",
         TOP_TWO,
     ),
     fault(
@@ -609,17 +611,27 @@ FAULTS = [
     ),
     fault(
         "a threat rests on its arm's pulls alone", TOP,
-        "work.burdens[arm] = burden(share, n / work.pulls[best])", "work.burdens[arm] = 1.0",
+        "work.burdens[arm] = burden(share, n / best_n)", "work.burdens[arm] = 1.0",
         TOP_TWO,
     ),
     fault(
         "a tie is settled by the challenger alone", TOP,
-        "share = n / (n + work.pulls[best])", "share = 0.0",
+        "share = n / (n + best_n)", "share = 0.0",
         TOP_TWO,
     ),
     fault(
         "what hinders a threat beyond its cost is forgotten", TOP,
-        "UNKNOWN if best_margin <= 0.0 and arm != best else 0.0", "0.0",
+        "    if best_margin <= 0.0 and arm != best:", "    if False:",
+        TOP_TWO,
+    ),
+    fault(
+        "a lower bound of a value lies above it", TOP,
+        "return least - SLACK * (1.0 + abs(least))", "return least + 0.3",
+        TOP_TWO,
+    ),
+    fault(
+        "a runner-up is taken for the least without a look", TOP,
+        "if work.values[arm] >= runner_up:", "if work.values[arm] >= runner_up + 0.3:",
         TOP_TWO,
     ),
     fault(
