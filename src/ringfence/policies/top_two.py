@@ -43,8 +43,8 @@ class Work(NamedTuple):
 
     A stale value is a lower bound: costs never fall when pulls are added. `burdens` are, over
     an arm's pulls, those that its threat rests on, the best arm's among them; `rarities` the
-    log of all these and what makes the threat less likely than its cost says. Both are found when
-    an arm is `settled`. `logs` are those of `logged` pulls, which may be earlier ones. `told` are
+    log of all these, and what makes the threat less likely than its cost says once an arm is
+    `settled`. `logs` are those of `logged` pulls, which may be earlier ones. `told` are
     the fields of `bound`, so many `lanes` in a row. `hurry` is one over the pulls left.
     """
 
@@ -111,6 +111,7 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     work.hurry[0] = 1.0 / max(seen.left[0], 1)
     for i in range(arm_count):
         work.pulls[i] = seen.counts[i]
+        work.burdens[i] = 0.0
         work.settled[i] = False
         work.stale[i] = True
     fill_bounds(seen, best, best_margin, work)
@@ -150,12 +151,13 @@ def first_two(values: Floats, priority: Integers) -> tuple[int, float]:
 
 
 def fill_bounds(seen: Evidence, best: int, best_margin: float, work: Work) -> None:
-    """Put lower bounds of the values in place, where one constraint gives costs a closed form.
+    """Put lower bounds of all values in place, by the pulls told: they leave few arms in reach.
 
-    They go by the pulls told. Most arms are out of reach by their bounds already.
+    Where one constraint gives costs a closed form, vector units find them.
     """
     told, values = work.told, work.values
-    if seen.estimates.shape[1] == 2:
+    closed = seen.estimates.shape[1] == 2
+    if closed:
         for i in range(values.shape[0]):
             tell(seen, best, best_margin, i, work)
         a = 0 if best_margin <= 0.0 else 1
@@ -170,9 +172,11 @@ def fill_bounds(seen: Evidence, best: int, best_margin: float, work: Work) -> No
                     part[i + 7 * LANES], best_n, inverse, noise, hurry, best_margin,
                 )  # fmt: skip
     for i in range(values.shape[0]):
-        values[i] = told[place_of(i)] if seen.estimates.shape[1] == 2 else -NOBODY
+        values[i] = told[place_of(i)] if closed else -NOBODY
         if not seen.alive[i]:
             values[i] = NOBODY
+        elif values[i] == -NOBODY:
+            values[i] = unhindered(seen, best, best_margin, i, work)
 
 
 def place_of(arm: int) -> int:
@@ -228,33 +232,31 @@ def bound(
     return least - SLACK * (1.0 + abs(least)) if cost > 0.0 else -NOBODY
 
 
+def unhindered(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> float:
+    """Return an arm's value by the pulls told, but for its hindrance; note what it rests on."""
+    n, best_n = float(seen.counts[arm]), float(seen.counts[best])
+    cost, share = threat(seen, best, best_margin, arm, n, best_n, work)
+    work.burdens[arm] = burden(share, n / best_n)
+    work.rarities[arm] = math.log(n * work.burdens[arm])
+    return value(cost, n * work.burdens[arm], work.rarities[arm], work.hurry[0])
+
+
 def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> None:
     """Bring an arm's value up to date; burden and hindrance stay as the pulls told had them."""
-    n, best_n = work.pulls[arm], work.pulls[best]
-    told, best_told = float(seen.counts[arm]), float(seen.counts[best])
-    cost, share = threat(seen, best, best_margin, arm, n, best_n, work)
-    work.shares[arm] = share
+    n, told = work.pulls[arm], float(seen.counts[arm])
     if not work.settled[arm]:
-        if n != told or best_n != best_told:
-            _, share = threat(seen, best, best_margin, arm, told, best_told, work)
-        settle(seen, best, best_margin, arm, share, work)
+        if work.burdens[arm] == 0.0:
+            unhindered(seen, best, best_margin, arm, work)
+        if best_margin <= 0.0 and arm != best:
+            work.rarities[arm] += beating_hindrance(
+                seen.estimates, seen.covariances, best, float(seen.counts[best]), arm, told,
+                seen.thresholds,
+            )  # fmt: skip
+        work.settled[arm] = True
+    cost, work.shares[arm] = threat(seen, best, best_margin, arm, n, work.pulls[best], work)
     rarity = work.rarities[arm] + log_ratio(n, told)
     work.values[arm] = value(cost, n * work.burdens[arm], rarity, work.hurry[0])
     work.stale[arm] = False
-
-
-def settle(
-    seen: Evidence, best: int, best_margin: float, arm: int, share: float, work: Work
-) -> None:
-    """Note what an arm's threat rests on by the pulls told, and how rare it is beyond its cost."""
-    n, best_n = float(seen.counts[arm]), float(seen.counts[best])
-    work.burdens[arm] = burden(share, n / best_n)
-    work.rarities[arm] = math.log(n * work.burdens[arm])
-    if best_margin <= 0.0 and arm != best:
-        work.rarities[arm] += beating_hindrance(
-            seen.estimates, seen.covariances, best, best_n, arm, n, seen.thresholds
-        )
-    work.settled[arm] = True
 
 
 def log_ratio(n: float, before: float) -> float:
