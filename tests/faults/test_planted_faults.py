@@ -572,14 +572,13 @@ FAULTS = [
     # The costs, and the rules that weigh them.
     fault(
         "correlation ignored in the cost of beating", COST,
-        "variance, crossed = covariances[arm, 1, 1], covariances[arm, 0, 1]",
-        "variance, crossed = covariances[arm, 1, 1], 0.0",
+        "inverse * covariances[arm, 0, 1]", "0.0 * covariances[arm, 0, 1]",
         TOP_TWO,
     ),
     fault(
         "the best arm's noise forgotten", COST,
-        "joint = best_n * covariances[arm, 0, 0] + moved",
-        "joint = best_n * covariances[arm, 0, 0]",
+        "joint = inverse * covariances[arm, 0, 0] + best_variance",
+        "joint = inverse * covariances[arm, 0, 0]",
         TOP_TWO,
     ),
     fault(
@@ -595,7 +594,7 @@ FAULTS = [
     ),
     fault(
         "pulls in flight ignored", TOP,
-        "work.pulls[i] += seen.in_flight[i]", "work.pulls[i] += 0.0",
+        "seen.counts[i] + seen.in_flight[i]", "seen.counts[i]",
         TOP_TWO,
     ),
     fault(
@@ -611,7 +610,7 @@ FAULTS = [
     ),
     fault(
         "a threat rests on its arm's pulls alone", TOP,
-        "work.burdens[arm] = burden(share, n / best_n)", "work.burdens[arm] = 1.0",
+        "work.burdens[i] = burden(share, n / best_n)", "work.burdens[i] = 1.0",
         TOP_TWO,
     ),
     fault(
@@ -621,22 +620,17 @@ FAULTS = [
     ),
     fault(
         "what hinders a threat beyond its cost is forgotten", TOP,
-        "    if best_margin <= 0.0 and arm != best:", "    if False:",
-        TOP_TWO,
-    ),
-    fault(
-        "a lower bound of a value lies above it", TOP,
-        "return least - SLACK * (1.0 + abs(least))", "return least + 0.3",
-        TOP_TWO,
-    ),
-    fault(
-        "a runner-up is taken for the least without a look", TOP,
-        "if work.values[arm] >= runner_up:", "if work.values[arm] >= runner_up + 0.3:",
+        "if not work.asked[arm]:", "if False:",
         TOP_TWO,
     ),
     fault(
         "what hinders a threat is found as if metrics were independent", COST,
         "    slope = crossed / spread", "    slope = 0.0",
+        TOP_TWO,
+    ),
+    fault(
+        "a runner-up is taken for the least without a look", TOP,
+        "if work.values[arm] >= runner_up:", "if work.values[arm] >= runner_up + 0.3:",
         TOP_TWO,
     ),
     fault(
