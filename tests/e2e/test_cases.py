@@ -20,6 +20,7 @@ import ringfence as rf
 from ringfence.core.errors import InputError
 from ringfence.simulation.doubts import doubts_of
 from ringfence.simulation.logs import Log, read_log
+from tests.choosing import LONG, few_of
 from tests.e2e.command_line import ROOT, ringfence
 
 CASES = ROOT / "examples/cases"
@@ -97,7 +98,8 @@ def test_the_table_says_what_the_page_says(name: str) -> None:
 
 def test_replays_are_as_often_right_as_the_pages_say() -> None:
     """Of 1,000 replications on the page and 300 here, at a budget of each; two-sided, 1e-6."""
-    for name, budget, stated in (("incentives", 400, 0.939), ("queueing", 200, 0.969)):
+    pages = [("incentives", 400, 0.935), ("queueing", 200, 0.987)]
+    for name, budget, stated in few_of(pages, pages[1]):
         module = case(name)
         found = rf.replay(
             module.table(),
@@ -115,6 +117,8 @@ def test_portfolios_are_refused_and_shown_by_force() -> None:
     module = case("portfolios")
     with pytest.raises(InputError, match=r"'S1M3' \(feasible\) is so in 2\d% of the truths"):
         rf.replay(module.table(), **question(module))
+    if not LONG:
+        return
     shown = rf.replay(
         module.table(), **question(module), budgets=[650], policies=["constrained-sr"],
         replications=20, force=True,

@@ -31,7 +31,7 @@ from ringfence.simulation.gpu.draws import SERIES, normal_pair
 from ringfence.simulation.gpu.rooms import layout_of
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import GaussianLaw
-from tests.choosing import few_of
+from tests.choosing import LONG, few_of
 from tests.statistical.checks import check_same_rate
 from tests.statistical.test_error_rates import INSTANCES, gaussian, table
 
@@ -184,7 +184,7 @@ LAWS: dict[str, Callable[[], Instance]] = {
 
 @pytest.mark.parametrize(
     ("name", "scales"),
-    [*((name, "known") for name in [*LAWS, "table"]), ("mixed", "estimated")],
+    [*((name, "known") for name in [*LAWS, "table"]), *([("mixed", "estimated")] if LONG else [])],
 )
 def test_every_law_errs_as_often_as_on_the_cpu(name: str, scales: str, tmp_path: Path) -> None:
     instance = table(tmp_path) if name == "table" else LAWS[name]()

@@ -214,8 +214,8 @@ def pairs(
         "thompson": ["gaussian"],
     },
     few={
-        **{policy.name: ["bernoulli"] for policy in PHASE_POLICIES},
         "constrained-sr": [*INSTANCES, "table"],
+        "sequential-halving": ["bernoulli"],
         "top-two": ["gaussian", "bernoulli"],
         "ocba-co": ["gaussian"],
         "thompson": ["gaussian"],
@@ -543,7 +543,7 @@ def check_fair(found: Integers) -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    few_of(POLICIES, *map(find_policy, ("constrained-sr", "uniform", "top-two", "ocba-co"))),
+    few_of(POLICIES, *map(find_policy, ("constrained-sr", "uniform", "top-two"))),
     ids=lambda policy: policy.name,
 )
 def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
