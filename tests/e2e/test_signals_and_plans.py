@@ -24,12 +24,15 @@ def test_an_interrupt_ends_a_long_run_with_130() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", code, *long_run], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    time.sleep(1.5)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(1.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()  # nothing, if it ended as it should
     assert process.returncode == 130
     assert out == b""
     assert b"Traceback" not in err
