@@ -11,6 +11,7 @@ from ringfence.core.problem import Problem
 from ringfence.core.shares import FEW, Shares
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.logs import read_log
+from ringfence.study.doubting import doubt_of
 
 NEAR = 4.5 * 0.5 / DRAWS**0.5  # of a share of draws
 
@@ -168,3 +169,17 @@ def test_a_table_is_judged_alike() -> None:
     assert abs(float(log.answers.feasible.mean()) - truth.cdf(0.02)) < NEAR
     reading = log.arms[0].readings["mean(bad)"]
     assert (reading.low, reading.high) == pytest.approx((0.0, truth.ppf(0.975)))
+
+
+def test_a_limit_beside_a_baseline_has_draws_of_both_and_a_normal_margin() -> None:
+    """What an arm is beyond a baseline is no share itself: its margin keeps a normal interval."""
+    study = study_of("mean(bad) <= 1.5 * baseline", [2, 0, 30], 60, baseline="arm 0")
+    for arm in study.recommend().arms:
+        low, margin, high = (float(x or 0.0) for x in (arm.margin_low, arm.margin, arm.margin_high))
+        assert low < margin < high
+        assert margin - low == pytest.approx(high - margin)
+    doubt = doubt_of(study.desk.plan, study.view(), 1)
+    rng = np.random.default_rng(5)
+    base, own = (rng.beta(k + 0.5, 60.5 - k, 1_000_000) for k in (2, 0))
+    assert doubt is not None
+    assert abs(doubt.breaks - float((own > 1.5 * base).mean())) < NEAR

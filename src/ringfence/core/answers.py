@@ -43,13 +43,12 @@ def drawn_answers(
 
     covariances[arm] are those of the estimates, not of one pull. Arms are taken one after the
     other, so that a thousand of them need no more room than one. A baseline is drawn first: all
-    arms are compared with `factors` times that draw of it. Of `shares`, those with few events are
-    drawn as what they are.
+    arms are compared with `factors` times that draw of it, itself too if it is one of them. Of
+    `shares`, those with few events are drawn as what they are.
     """
-    limits = thresholds
-    order = (
-        list(arms) if baseline is None else [baseline, *(arm for arm in arms if arm != baseline)]
-    )
+    limits, candidates = thresholds, [int(arm) for arm in arms]
+    others = [arm for arm in candidates if arm != baseline]
+    order = candidates if baseline is None else [baseline, *others]
     draw = np.empty((DRAWS, estimates.shape[1]))
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
@@ -61,6 +60,8 @@ def drawn_answers(
             shares.redraw(rng, draw, estimates, arm)
         if arm == baseline and factors is not None:
             limits = thresholds + factors * draw[:, 1:]
+        if arm not in candidates:
+            continue
         worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
         passes = worst <= 0.0
         leads = passes & (draw[:, 0] < lowest)
