@@ -9,6 +9,7 @@ from typing import Any
 import numba
 import pytest
 
+from ringfence.core import gaps
 from ringfence.policies import constrained_sr, infeasible_first
 from ringfence.simulation import compilation
 from ringfence.simulation.caching import cache_folder
@@ -99,3 +100,32 @@ def test_no_home_means_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", nowhere)
     assert cache_folder("x") is None
+
+
+def test_our_rules_are_inlined_without_machine_code_and_others_as_numba_does() -> None:
+    """With a Numba that was tried; what comes out of it is run in tests/laws."""
+    tried = numba.version_info.short <= (0, 68)
+    compiler = compilation.compiler_of(gaps.leader)
+    assert (compiler is not None) == tried
+    assert compilation.compiler_of(module(BASE).rule) is None
+
+
+def test_a_numba_that_was_not_tried_compiles_its_own_way() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNTRIED], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+UNTRIED = """
+import numba
+from ringfence.core import gaps
+from ringfence.simulation import compilation
+numba.version_info = numba.version_info._replace(short=(0, 99))
+assert compilation.compiler_of(gaps.leader) is None
+def kernel(x):
+    return margin(x)
+def margin(x):
+    return x + 1.0
+assert compilation.compile_kernel(kernel, margin)(1.0) == 2.0
+"""

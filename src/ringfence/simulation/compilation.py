@@ -39,9 +39,24 @@ def register(function: Callable[..., Any]) -> None:
     for called in reachable(function):
         if called not in _registered:
             draws = "rng" in called.__code__.co_varnames[: called.__code__.co_argcount]
-            options = {"_nrt": True} if draws else {}
+            options: dict[str, Any] = {"_nrt": True} if draws else {}
+            options["pipeline_class"] = compiler_of(called)
             register_jitable(forceinline=True, **options)(called)
             _registered.add(called)
+
+
+def compiler_of(function: Callable[..., Any]) -> type | None:
+    """Return what compiles a function that will be inlined; None is Numba's own way.
+
+    Rules from outside may print or raise, and that needs what only Numba's own way makes.
+    """
+    if not function.__module__.startswith("ringfence."):
+        return None
+    try:
+        from ringfence.simulation.inlining import Inlined
+    except ImportError:  # a Numba that we do not know
+        return None
+    return Inlined
 
 
 def reachable(function: Any, found: dict[FunctionType, None] | None = None) -> list[FunctionType]:
