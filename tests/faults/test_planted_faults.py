@@ -609,6 +609,11 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
+        "the last pulls are spread over hopeless arms", TOP,
+        "min(cost * rests_on * hurry, HASTE)", "cost * rests_on * hurry",
+        TOP_TWO,
+    ),
+    fault(
         "a threat rests on its arm's pulls alone", TOP,
         "work.burdens[i] = burden(share, n / best_n)", "work.burdens[i] = 1.0",
         TOP_TWO,

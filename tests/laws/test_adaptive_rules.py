@@ -106,7 +106,12 @@ def test_thompson_equals_the_transcription() -> None:
 
 
 def by_hand(
-    estimates: object, variances: object, counts: list[int], *, threshold: float = 0.0
+    estimates: object,
+    variances: object,
+    counts: list[int],
+    *,
+    threshold: float = 0.0,
+    left: int = 10**9,
 ) -> Evidence:
     """Return a study of independent attributes, one constraint, the first listed first."""
     values, noise = np.array(estimates, dtype=np.float64), np.array(variances, dtype=np.float64)
@@ -114,7 +119,7 @@ def by_hand(
     return Evidence(
         values, np.array(counts), np.zeros(arm_count, np.int64), np.ones(arm_count, np.bool_),
         np.array([np.diag(row) for row in noise]), np.ones(2), np.array([threshold]),
-        np.arange(arm_count), np.array([10**9]),
+        np.arange(arm_count), np.array([left]),
     )  # fmt: skip
 
 
@@ -148,6 +153,21 @@ def test_top_two_settles_ties_from_both_sides() -> None:
     seen = by_hand([[0, -1], [0, -1]], [[1, 1]] * 2, [10, 30])
     assert choices(top_two.POLICY, seen, np.array([0.74])) == [0]
     assert choices(top_two.POLICY, seen, np.array([0.76])) == [1]
+
+
+def test_top_two_leaves_alone_what_the_last_pulls_cannot_overturn() -> None:
+    """Far from the end 4.5 + ln 100 = 9.1 is less than 7.2 + ln 10 = 9.5, near it 13.1 more."""
+    known, fresh = [0.3, -9], [1.2, -9]
+    seen = by_hand([[0, -9], known, fresh], [[1, 1]] * 3, [10**6, 100, 10])
+    assert choices(top_two.POLICY, seen, np.array([0.9])) == [1]
+    seen = by_hand([[0, -9], known, fresh], [[1, 1]] * 3, [10**6, 100, 10], left=100)
+    assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
+
+
+def test_top_two_spends_no_last_pulls_on_hopeless_arms() -> None:
+    """Ten pulls can overturn neither 4.5 of a hundred pulls nor 20 of ten: the doubt decides."""
+    seen = by_hand([[0, -9], [0.3, -9], [2, -9]], [[1, 1]] * 3, [10**6, 100, 10], left=10)
+    assert choices(top_two.POLICY, seen, np.full(10, 0.9)) == [1] * 10
 
 
 def test_ocba_co_by_hand() -> None:

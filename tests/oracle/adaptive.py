@@ -28,6 +28,7 @@ from tests.oracle import transcription as paper
 from tests.oracle.least_moves import Change, Study
 
 ALONE = 1.4  # how much dearer the leader's own doubt counts
+HASTE = 4.0  # how much dearer the end of the budget makes a threat, at most
 SAFETY = 3  # how often the chance to fail counts against a safer answer
 REDRAWS = 10
 DIGITS = 60
@@ -153,8 +154,9 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
         first = batch.shares[arm]
         slowness = first**2 / told[leader] + (1.0 - first) ** 2 / told[arm]
         rests_on = pulls[arm] / (told[arm] * slowness)
-        weight = (ALONE if arm == leader else 1.0) * (1.0 + rests_on / left)
-        value = cost * weight + batch.hindrances[arm] + math.log(rests_on)
+        weighed = cost * (ALONE if arm == leader else 1.0)
+        haste = min(weighed * rests_on / left, HASTE)
+        value = weighed + haste + batch.hindrances[arm] + math.log(rests_on)
         found.append(Threat(value, arm, cost, share))
     return found
 
