@@ -21,6 +21,7 @@ from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
+from ringfence.simulation.gpu.compilation import gpu_count
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.yardsticks import sum_of_normals, vectorised_errors, vectorised_top_two
 
@@ -144,26 +145,36 @@ def _threads(repeats: int, seed: int) -> list[Row]:
 
 
 def _top_two(repeats: int, seed: int) -> list[Row]:
+    """Measure what runs replications here, each beside NumPy: a thread, all cores, and GPUs."""
     instance = find_family("uniform").draw(0, arm_count=20)
     experiment = Experiment(instance, find_policy("top-two"), 5000, batch=10)
-    ours_size, theirs_size = 1000, 500
-    ours, theirs = _interleaved(
+
+    def run(size: int, engine: str, threads: int | None) -> Callable[[], object]:
+        return lambda: wiring.simulate(
+            instance, "top-two", budget=5000, batch=10,
+            replications=size, seed=seed, engine=engine, threads=threads,
+        )  # fmt: skip
+
+    cores = available_threads()
+    contenders = [("one thread", 1000, run(1000, "cpu", 1))]
+    if cores > 1:
+        contenders.append((f"all {cores} cores", 1000 * cores, run(1000 * cores, "cpu", None)))
+    if gpu_count() > 0:
+        contenders.append(("GPU", 200_000, run(200_000, "cuda", None)))
+    theirs_size = 500
+    theirs, *ours = _interleaved(
         repeats,
-        lambda: experiment.run_chunk(seed, 0, ours_size),
         lambda: vectorised_top_two(experiment, theirs_size, seed=seed),
+        *(contender for _, _, contender in contenders),
     )
-    ratio = _median_ratio(theirs, ours) * ours_size / theirs_size
-    where = "top-two, 20 arms, T = 5,000, batches of 10"
-    return [
-        Row(f"{where}, one thread", None, ours_size / median(ours), "replications/s", ""),
-        Row(
-            f"{where}, over NumPy",
-            ratio,
-            theirs_size / median(theirs),
-            "replications/s",
-            "at least 20",
-        ),
-    ]
+    where, unit = "top-two, 20 arms, T = 5,000, batches of 10", "replications/s"
+    rows = [Row(f"{where}, NumPy", None, theirs_size / median(theirs), unit, "")]
+    for (what, size, _), times in zip(contenders, ours, strict=True):
+        ratio = _median_ratio(theirs, times) * size / theirs_size
+        rows.append(
+            Row(f"{where}, {what} over NumPy", ratio, size / median(times), unit, "at least 20")
+        )
+    return rows
 
 
 def _many_arms(repeats: int, seed: int) -> list[Row]:
@@ -202,16 +213,15 @@ def _experiment(budget: int) -> Experiment:
     return Experiment(Instance.load(INSTANCE), find_policy(POLICY), budget, shared=True)
 
 
-def _interleaved(
-    repeats: int, first: Callable[[], object], second: Callable[[], object]
-) -> tuple[list[float], list[float]]:
-    """Time two things in turn, after running each once to warm up."""
+def _interleaved(repeats: int, *runs: Callable[[], object]) -> list[list[float]]:
+    """Time things in turn, after running each once to warm up."""
     if repeats < 1:
         raise InputError(f"repeats = {repeats} must be at least 1. Give a positive whole number.")
-    first(), second()
-    times: tuple[list[float], list[float]] = ([], [])
+    for run in runs:
+        run()
+    times: list[list[float]] = [[] for _ in runs]
     for _ in range(repeats):
-        for place, run in enumerate((first, second)):
+        for place, run in enumerate(runs):
             started = time.perf_counter()
             run()
             times[place].append(time.perf_counter() - started)
