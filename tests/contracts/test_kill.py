@@ -18,6 +18,7 @@ import pytest
 from ringfence.core.errors import InputError
 from ringfence.interfaces.studies import Study
 from ringfence.study.facts import PullFact, State
+from tests.choosing import few_of
 from tests.contracts.kill_worker import evaluate
 from tests.contracts.places import Place
 from tests.e2e.command_line import ringfence
@@ -127,7 +128,9 @@ def work_and_kill(crew: Crew, rng: np.random.Generator) -> int:
     return killed
 
 
-@pytest.mark.parametrize(("policy", "batch"), [("constrained-sr", 1), ("top-two", 6)])
+@pytest.mark.parametrize(
+    ("policy", "batch"), few_of([("constrained-sr", 1), ("top-two", 6)], ("top-two", 6))
+)
 def test_workers_that_are_killed_change_nothing(
     sql_place: Place, tmp_path: Path, policy: str, batch: int
 ) -> None:

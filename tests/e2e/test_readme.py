@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ringfence.simulation.instance import Instance
-from tests.choosing import LONG
+from tests.choosing import LONG, few_of
 from tests.e2e.command_line import ROOT, process
 
 README = ROOT / "README.md"
@@ -120,13 +120,14 @@ def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Pa
     test_python_blocks_run(written)
     lines = [line for block in blocks(written.read_text("utf-8")) for line in commands(block)]
     absolute, relative = lines
+    tried = few_of(lines, relative)  # the other compiles every policy
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for line in (absolute, relative):
+    for line in tried:
         done = process("bash", "-c", line, environment=variables, folder=tmp_path)
         assert done.code == 0, done.err
         assert "truth of the table: large is the best feasible arm" in done.out
         assert ("baseline small: by its rows" in done.out) == (line == relative)
-    assert (tmp_path / "right.svg").exists()
+    assert (tmp_path / "right.svg").exists() == (absolute in tried)
 
 
 def test_commands_run(page: list[Block], tmp_path: Path) -> None:
