@@ -1,9 +1,13 @@
 """A worker that is killed: asks, evaluates, tells, and prints what it took and what it told.
 
-python kill_worker.py URL NAME
+python kill_worker.py URL NAME [ARM]
+
+Whoever evaluates that arm is killed at once, as by a system that is out of memory.
 """
 
 import json
+import os
+import signal
 import sys
 import time
 
@@ -28,12 +32,14 @@ def say(*words: object) -> None:
     sys.stdout.flush()
 
 
-def work(url: str, name: str) -> None:
+def work(url: str, name: str, deadly: str = "") -> None:
     """Work until the study is finished."""
     study = Study.load(name, storage=url)
     for pull in study.pulls(2):
         say("took", pull.pull)
         time.sleep(EVALUATION_SECONDS)
+        if pull.arm == deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
         metrics = evaluate(pull.arm, pull.seed)
         try:
             study.tell(pull, metrics)
@@ -43,4 +49,4 @@ def work(url: str, name: str) -> None:
 
 
 if __name__ == "__main__":
-    work(sys.argv[1], sys.argv[2])
+    work(*sys.argv[1:])

@@ -31,18 +31,18 @@ BUDGET = 30 * KILLS
 PATIENCE_SECONDS = 8.0 * KILLS
 
 
-def make(storage: Any, policy: str, batch: int) -> Study:
+def make(storage: Any, policy: str, batch: int, **changes: Any) -> Study:
+    plain: dict[str, Any] = {"budget": BUDGET, "lease_seconds": 1.0}
     return Study.create(
         "s",
         arms=ARMS,
         objective="minimize mean(loss)",
         constraints="mean(risk) <= 1.0",
-        budget=BUDGET,
         policy=policy,
         batch=batch,
         seed=5,
         storage=storage,
-        lease_seconds=1.0,
+        **{**plain, **changes},
     )
 
 
@@ -60,6 +60,7 @@ class Crew:
     folder: Path
     papers: list[Path] = field(default_factory=list)
     papers_of_workers: list[Path] = field(default_factory=list)
+    deadly: str = ""
     workers: list["subprocess.Popen[bytes]"] = field(default_factory=list)
     complaints: Path = field(init=False)
 
@@ -72,7 +73,7 @@ class Crew:
         self.papers_of_workers.append(paper)
         script = str(Path(__file__).with_name("kill_worker.py"))
         with paper.open("wb") as out, self.complaints.open("ab") as errors:
-            command = [sys.executable, script, self.url, "s"]
+            command = [sys.executable, script, self.url, "s", self.deadly]
             self.workers.append(subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=errors))
 
     def busy(self) -> list[int]:
@@ -160,6 +161,34 @@ def test_workers_that_are_killed_change_nothing(
     assert study.rounds() == wanted.rounds()
     assert study.recommend() == verdict
     assert max(pull.lease for pull in stored.values()) > 1, "some pulls were held by the dead"
+
+
+def test_an_arm_that_kills_its_workers_is_withdrawn(tmp_path: Path) -> None:
+    """They take two pulls at a time: what they hold beside a deadly one is not lost with it."""
+    url = f"sqlite:///{tmp_path / 'studies.db'}"
+    study = make(url, "top-two", 4, budget=60, lease_seconds=0.8, max_leases=4)
+    crew = Crew(url, tmp_path, deadly="two")
+    end = time.monotonic() + 120.0
+    try:
+        while not study.status().finished:
+            assert time.monotonic() < end, crew.complaints.read_text()
+            dead = [i for i, worker in enumerate(crew.workers) if worker.poll() is not None]
+            for place in reversed(dead):
+                crew.kill(place)
+            for _ in range(WORKERS - len(crew.workers)):
+                crew.hire()
+            time.sleep(0.05)
+    finally:
+        crew.end()
+    pulls = pulls_of(study)
+    failed = [pull for pull in pulls if pull.state == State.FAILED]
+    assert {ARMS[pull.arm] for pull in failed} == {"two"}
+    assert len(failed) >= 3
+    assert study.explain("two")[0].status == "withdrawn: 3 failed pulls in a row"
+    assert all("no answer under any of" in str(pull.error) for pull in failed)
+    assert study.recommend().arm == "three"
+    assert sum(pull.charged for pull in pulls) <= 60
+    assert study.doctor().problems == ()
 
 
 # ------------------------------------------------------------------------------ the coordinator

@@ -7,6 +7,7 @@ was acknowledged is there once, the budget holds, and the audit finds nothing.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -70,9 +71,12 @@ class StudyMachine(RuleBasedStateMachine):
         extra=st.integers(0, 12),
         retries=st.integers(0, 1),
         max_failures=st.integers(2, 3),
+        max_leases=st.integers(1, 4),
         seed=st.integers(0, 3),
     )
-    def begin(self, extra: int, retries: int, max_failures: int, seed: int) -> None:
+    def begin(
+        self, extra: int, retries: int, max_failures: int, max_leases: int, seed: int
+    ) -> None:
         self.now = 1000.0
         self.budget = 24 + extra
         self.model: dict[int, Known] = {}
@@ -93,6 +97,7 @@ class StudyMachine(RuleBasedStateMachine):
             lease_seconds=LEASE_SECONDS,
             retries=retries,
             max_failures=max_failures,
+            max_leases=max_leases,
         )
         storage = self.new_storage()
         if self.definition.name in storage.names():  # of an earlier example
@@ -175,7 +180,14 @@ class StudyMachine(RuleBasedStateMachine):
     def ask(self, desk: int, count: int) -> None:
         open_before = self.of_state(State.ISSUED)
         over = [number for number in open_before if self.model[number].deadline <= self.now]
+        while lost := [number for number in over[:count] if self.doubt(number) >= 1]:
+            for number in lost:
+                self.lose(number)
+            over = [number for number in over if number not in lost]
+        alone = [number for number in over[:count] if 2 * self.doubt(number) >= 1][:1]
         given = self.desks[desk].ask(count)
+        if alone:
+            over, count = alone, 1
         assert len(given) <= count
         assert len({pull.number for pull in given}) == len(given)
         again = given[: len(over[:count])]
@@ -190,8 +202,25 @@ class StudyMachine(RuleBasedStateMachine):
         assert all(pull.deadline == self.now + LEASE_SECONDS for pull in given)
         if given:
             assert not self.finished
-        elif not open_before:
+        elif not self.has_open():
             self.finished = True
+
+    def doubt(self, number: int) -> Fraction:
+        """Return the part of its leases that ran out; a failed or a returned one did not."""
+        known = self.model[number]
+        tried = known.lease - known.failures if known.deadline > 0.0 else 0
+        return Fraction(tried, self.definition.max_leases)
+
+    def lose(self, number: int) -> None:
+        known = self.model[number]
+        self.events["lost"] += 1
+        self.model[number] = replace(
+            known,
+            state=State.FAILED,
+            failures=known.failures + 1,
+            error=f"no answer under any of {known.lease} leases of 10 s each: its workers died, "
+            "or evaluations take longer than lease_seconds",
+        )
 
     def take(self, pull: PullFact) -> None:
         """Accept a pull that was never issued before."""
@@ -337,6 +366,14 @@ class StudyMachine(RuleBasedStateMachine):
     def wait(self, seconds: float) -> None:
         self.now += seconds
 
+    @precondition(lambda self: self.has_open())
+    @rule(desk=st.integers(0, DESKS - 1), count=st.integers(1, 12))
+    def run_out(self, desk: int, count: int) -> None:
+        """Let every lease run out, once and again: somebody dies of these pulls."""
+        for _ in range(2):
+            self.wait(LEASE_SECONDS)
+            self.ask(desk, count)
+
     @rule(desk=st.integers(0, DESKS - 1))
     def crash(self, desk: int) -> None:
         self.desks[desk] = self.new_desk()
@@ -422,7 +459,7 @@ class StudyMachine(RuleBasedStateMachine):
             assert counted + forfeited == self.budget, "an adaptive policy spends all that it has"
 
 
-EVENTS = ("finished", "broken", "told beyond", "issued again", "later rounds")
+EVENTS = ("finished", "broken", "told beyond", "issued again", "lost", "later rounds")
 POLICIES = [
     ("constrained-sr", 1),
     ("sequential-halving", 1),
@@ -474,9 +511,10 @@ def walk(machine: type[StudyMachine], seed: int, steps: int) -> None:
         (1, one.has_told, lambda: one.tell_again(below(DESKS), below(100), below(3))),
         (1, one.has_told, lambda: one.tell_other_values(below(DESKS), below(100))),
         (2, one.has_open, lambda: one.fail(below(DESKS), below(100), maybe(), maybe())),
-        (1, one.has_open, lambda: one.fail_an_arm(below(DESKS), below(100), maybe())),
+        (3, one.has_open, lambda: one.fail_an_arm(below(DESKS), below(100), maybe())),
         (2, one.has_open, lambda: one.extend_or_release(below(DESKS), below(100), maybe())),
         (2, lambda: True, lambda: one.wait([1.0, 5.0, LEASE_SECONDS][below(3)])),
+        (1, one.has_open, lambda: one.run_out(below(DESKS), 1 + below(12))),
         (2, lambda: True, lambda: one.crash(below(DESKS))),
         (1, lambda: True, lambda: one.change_budget(below(DESKS), below(10) - 3)),
         (1, lambda: len(one.brought) < 4, lambda: one.bring(below(DESKS), below(ARMS), values())),
@@ -484,7 +522,7 @@ def walk(machine: type[StudyMachine], seed: int, steps: int) -> None:
     ]
     weights = np.array([weight for weight, _, _ in moves], dtype=np.float64)
     try:
-        one.begin(below(12), below(2), 2 + below(2), below(4))
+        one.begin(below(12), below(2), 2 + below(2), 2 + below(3), below(4))
         for _ in range(steps):
             _, is_ready, act = moves[int(rng.choice(len(moves), p=weights / weights.sum()))]
             if is_ready():
@@ -517,7 +555,7 @@ def test_whatever_happens_on_disk(policy: str, batch: int, tmp_path: Path) -> No
 @pytest.mark.parametrize(("policy", "batch"), POLICIES)
 def test_long_walks(policy: str, batch: int, tmp_path: Path) -> None:
     machine = machine_of(policy, batch, None)
-    for seed in range(20 if LONG else 10):
+    for seed in range(30 if LONG else 18):
         walk(machine, seed, steps=120)
     tried = EVENTS if policy != "uniform" else EVENTS[:-1]
     assert min(machine.events[key] for key in tried) >= 3, f"too little tried: {machine.events}"

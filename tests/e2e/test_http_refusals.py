@@ -334,6 +334,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "no lease": ({"lease_seconds": 0}, "lease_seconds"),
     "retries below zero": ({"retries": -1}, "retries"),
     "no failures at all": ({"max_failures": 0}, "max_failures"),
+    "no leases at all": ({"max_leases": 0}, "max_leases"),
     "metrics that are no list": ({"metrics": {"a": 1}}, "metrics"),
     "noise that is no table": ({"noise": [1.0]}, "noise"),
     "noise of no metric": ({"noise": {"latncy_ms": {"sigma": 1}}}, "latency_ms"),

@@ -135,6 +135,10 @@ def ending_badly(write: str) -> Named:
 
 SAME_SEED = of(API, "test_a_pull_that_is_issued_again_has_the_same_seed")
 KEPT = in_scene("test_a_lease_may_be_kept")
+GIVEN_UP = of(API, "test_a_pull_whose_leases_all_ran_out_has_failed")
+GIVEN_BACK = of(API, "test_leases_that_were_given_back_or_failed_did_not_run_out")
+ALONE = of(API, "test_a_pull_that_may_have_killed_is_issued_alone")
+KILLER = of(API, "test_an_arm_that_nobody_survives_is_withdrawn_and_the_study_goes_on")
 TWICE = in_scene("test_telling_twice_is_no_more_than_once")
 WHOLE_ROUND = of(API, "test_asking_for_more_than_a_round_gives_the_round")
 UNCHARGED = of(API, "test_an_uncharged_failure_costs_nothing")
@@ -236,6 +240,31 @@ FAULTS = [
         SAME_SEED, walks("constrained-sr", 1, 0),
     ),
     fault(
+        "a pull that nobody survives is issued for ever", DESK,
+        "if self._doubt(pull) >= 1.0", "if False",
+        GIVEN_UP, KILLER,
+    ),
+    fault(
+        "a pull has one lease more than it may have", DESK,
+        "if self._doubt(pull) >= 1.0", "if self._doubt(pull) > 1.0",
+        GIVEN_UP,
+    ),
+    fault(
+        "leases that were given back ran out", DESK,
+        "ran_out = pull.deadline > _NOBODYS", "ran_out = True",
+        GIVEN_BACK,
+    ),
+    fault(
+        "retries use leases up", DESK,
+        "(pull.lease - pull.failures) / self", "pull.lease / self",
+        GIVEN_BACK,
+    ),
+    fault(
+        "a pull that may kill takes others with it", DESK,
+        "expired, count = alone[:1], 1", "pass",
+        ALONE,
+    ),
+    fault(
         "a lease is over only after its deadline", MEMORY,
         "pull.deadline <= now", "pull.deadline < now",
         EXPIRED, KEPT,
@@ -272,7 +301,8 @@ FAULTS = [
     ),
     fault(
         "a retry too few", DESK,
-        "failures <= self.plan.definition.retries", "failures < self.plan.definition.retries",
+        "pull.failures < self.plan.definition.retries",
+        "pull.failures + 1 < self.plan.definition.retries",
         SAME_SEED, ANY_ORDER,
     ),
     fault(
@@ -284,7 +314,7 @@ FAULTS = [
     ),
     fault(
         "every failure is charged", DESK,
-        "charged=charge\n", "charged=True\n",
+        "charged=charge)", "charged=True)",
         UNCHARGED,
     ),
     fault(

@@ -373,6 +373,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a lease that is NaN": ({"lease_seconds": float("nan")}, "lease_seconds = nan must be"),
     "retries below zero": ({"retries": -1}, "retries = -1 must be a whole number, 0 or more"),
     "no failures": ({"max_failures": 0}, "max_failures = 0 must be a whole number, 1 or more"),
+    "no leases": ({"max_leases": 0}, "max_leases = 0 must be a whole number, 1 or more"),
     "a metric that rings": ({"metrics": ["x\x07"]}, "metric = .* must be printable"),
     "no storage": ({"storage": "nowhere"}, "storage = 'nowhere' is no storage URL"),
 }
@@ -613,6 +614,80 @@ def test_a_lease_may_be_kept(scene: Scene) -> None:
     assert study.ask()[0].pull == 1, "it has run out"
     with pytest.raises(LeaseError):
         study.tell(pull, GOOD)
+
+
+def test_a_pull_whose_leases_all_ran_out_has_failed() -> None:
+    clock = Clock()
+    study = make(clock=clock, lease_seconds=10.0, max_leases=3)
+    for lease in (1, 2, 3):
+        pull = study.ask()[0]
+        assert (pull.pull, pull.lease) == (1, lease)
+        clock.now += 10.0
+    second = study.ask()[0]
+    assert second.pull == 2
+    assert (study.status().failed, study.status().issued) == (1, 1)
+    study.tell(second, GOOD)
+    with pytest.raises(LeaseError, match="pull 1 of study 's' is failed"):
+        study.tell(pull, GOOD)
+    with study.desk.storage.reading("s") as ledger:
+        lost = ledger.pulls([1])[0]
+    assert lost.charged
+    assert lost.error is not None
+    assert "no answer under any of 3 leases of 10 s each" in lost.error
+    unharmed = finish(make("unharmed")).recommend()
+    assert finish(study).recommend().pulls_used == unharmed.pulls_used
+
+
+def test_leases_that_were_given_back_or_failed_did_not_run_out() -> None:
+    clock = Clock()
+    study = make(clock=clock, lease_seconds=10.0, max_leases=3, retries=2)
+    for _ in range(2):
+        study.fail(study.ask()[0], "no")
+    clock.now += 10.0
+    for lease in (3, 4, 5):
+        pull = study.ask()[0]
+        assert (pull.pull, pull.lease) == (1, lease), "two failures, and then three leases"
+        clock.now += 10.0
+    assert study.ask()[0].pull == 2
+    other = make("t", clock=clock, max_leases=1)
+    for _ in range(5):
+        pull = other.ask()[0]
+        assert pull.pull == 1
+        other.desk.release(pull.pull, pull.lease)
+
+
+def test_a_pull_that_may_have_killed_is_issued_alone() -> None:
+    clock = Clock()
+    study = make(clock=clock, lease_seconds=10.0, max_leases=4)
+    assert [pull.pull for pull in study.ask(3)] == [1, 2, 3]
+    clock.now += 10.0
+    assert [pull.pull for pull in study.ask(4)] == [1, 2, 3, 4], "once may be chance"
+    clock.now += 10.0
+    assert [pull.pull for pull in study.ask(4)] == [1]
+    assert [pull.pull for pull in study.ask(4)] == [2]
+    assert [pull.pull for pull in study.ask(4)] == [3]
+    assert [pull.pull for pull in study.ask(2)] == [4, 5]
+
+
+def test_an_arm_that_nobody_survives_is_withdrawn_and_the_study_goes_on() -> None:
+    """Whoever evaluates it dies with all that it holds, five pulls at a time."""
+    clock = Clock()
+    study = make(clock=clock, policy="top-two", lease_seconds=10.0, max_leases=4, max_failures=2)
+    deaths = 0
+    while pulls := study.ask(5):
+        for pull in pulls:
+            if pull.arm == "one":
+                deaths += 1
+                clock.now += 10.0
+                break
+            study.tell(pull, evaluate(pull.arm, pull.seed))
+        assert deaths < 100
+    assert study.status().finished
+    assert study.explain("one")[0].status == "withdrawn: 2 failed pulls in a row"
+    with study.desk.storage.reading("s") as ledger:
+        failed = [pull for pull in ledger.pulls_between(1, 100) if pull.state == State.FAILED]
+    assert {ARMS[pull.arm] for pull in failed} == {"one"}, "nobody fails in company"
+    assert study.doctor().is_sound
 
 
 # --------------------------------------------------------------------------------------

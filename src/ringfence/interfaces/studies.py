@@ -87,6 +87,7 @@ class Study(AsyncCalls):
         lease_seconds: float = 600.0,
         retries: int = 0,
         max_failures: int = 3,
+        max_leases: int = 10,
         baseline: str | None = None,
         noise: Mapping[str, Any] | None = None,
         load_if_exists: bool = False,
@@ -100,7 +101,9 @@ class Study(AsyncCalls):
         expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
         are relative to; it is never rejected. `noise` says what is known of metrics, by name:
         {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of all whose means are judged; what is
-        not stated is estimated. With `load_if_exists` a study of that name is loaded if it is the
+        not stated is estimated. A pull is issued again when its lease ran out, up to `max_leases`
+        times, or when it failed, `retries` times; an arm whose pulls failed `max_failures` times
+        in a row is withdrawn. With `load_if_exists` a study of that name is loaded if it is the
         same one.
 
         >>> import ringfence as rf
@@ -131,6 +134,7 @@ class Study(AsyncCalls):
             lease_seconds=positive("lease_seconds", lease_seconds),
             retries=at_least("retries", retries, 0),
             max_failures=at_least("max_failures", max_failures, 1),
+            max_leases=at_least("max_leases", max_leases, 1),
             baseline=baseline,
             noise={} if noise is None else noise,
         )

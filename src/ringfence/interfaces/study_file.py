@@ -56,6 +56,7 @@ class _File(BaseModel):
     storage: str | None = None
     lease_seconds: float | int = 600.0
     max_failures: int = 3
+    max_leases: int = 10
     baseline: str | None = None
     noise: dict[str, Any] | None = None
 
@@ -113,6 +114,7 @@ class StudyFile:
             "lease_seconds": float(file.lease_seconds),
             "retries": 0 if file.pull is None else file.pull.retries,
             "max_failures": file.max_failures,
+            "max_leases": file.max_leases,
             "baseline": file.baseline,
             "noise": file.noise,
             "load_if_exists": True,

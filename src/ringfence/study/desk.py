@@ -22,6 +22,7 @@ from ringfence.study.reading import Reader, View
 MOST_AT_ONCE = 1_000_000
 _LONGEST_ERROR = 2000
 _NOBODYS = 0.0  # the deadline of a pull that was given back
+_ALONE = 0.5  # the part of a pull's leases after which it is issued alone
 _LONGEST_SHOWN = 60
 
 
@@ -66,7 +67,9 @@ class Desk:
     def ask(self, count: int = 1) -> list[PullFact]:
         """Lease up to `count` pulls; none means that others must be told first, or that all were.
 
-        A pull whose lease ran out is issued again, before any new one.
+        A pull whose lease ran out is issued again, before any new one; if that happened too often,
+        it has failed. Half way there it is issued alone: if it brings its worker down, then no
+        others with it.
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
             raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
@@ -76,9 +79,16 @@ class Desk:
             before = head = ledger.head
             now = self.clock()
             deadline = now + self.plan.definition.lease_seconds
+            expired = ledger.expired(now, count)
+            while lost := [pull for pull in expired if self._doubt(pull) >= 1.0]:
+                for pull in lost:
+                    head = self._give_up(ledger, head, pull)
+                expired = ledger.expired(now, count)
+            if alone := [pull for pull in expired if self._doubt(pull) >= _ALONE]:
+                expired, count = alone[:1], 1
             leased = [
                 replace(pull, lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)
-                for pull in ledger.expired(now, count)
+                for pull in expired
             ]
             ledger.set_pulls(leased)
             while len(leased) < count and not head.finished:
@@ -93,6 +103,32 @@ class Desk:
                 ledger.set_head(head)
         self._lookout.keep(reader)  # what it read is on disk now
         return leased
+
+    def _doubt(self, pull: PullFact) -> float:
+        """Return how much of its leases a pull has used up whose last one ran out.
+
+        Retries have leases of their own, and what was given back is no matter of doubt.
+        """
+        ran_out = pull.deadline > _NOBODYS
+        return ran_out * (pull.lease - pull.failures) / self.plan.definition.max_leases
+
+    def _give_up(self, ledger: Ledger, head: Head, pull: PullFact) -> Head:
+        """Record that no answer will come, perhaps because the arm kills whoever tries it."""
+        seconds = self.plan.definition.lease_seconds
+        error = (
+            f"no answer under any of {pull.lease} leases of {seconds:g} s each: its workers died, "
+            "or evaluations take longer than lease_seconds"
+        )
+        return self._fail(ledger, head, replace(pull, error=error))
+
+    def _fail(self, ledger: Ledger, head: Head, pull: PullFact) -> Head:
+        """Record a pull as failed; return where the study stands then."""
+        failed = replace(pull, state=State.FAILED, failures=pull.failures + 1)
+        ledger.set_pulls([failed])
+        head = replace(head, unresolved=head.unresolved - 1)
+        if pull.arm not in head.broken and self._is_broken(ledger, failed):
+            head = replace(head, broken=(*head.broken, pull.arm))
+        return head
 
     def _issue(
         self, ledger: Ledger, head: Head, count: int, deadline: float
@@ -177,21 +213,13 @@ class Desk:
         error = _storable(error)
         with self.storage.writing(self.name) as ledger:
             pull = self._leased(ledger, number, lease)
-            failures = pull.failures + 1
-            if retry and failures <= self.plan.definition.retries:
+            if retry and pull.failures < self.plan.definition.retries:
                 # Its lease is over at once: whoever asks next gets it, with the same seed.
-                again = replace(_given_back(pull), failures=failures, error=error)
+                again = replace(_given_back(pull), failures=pull.failures + 1, error=error)
                 ledger.set_pulls([again])
                 return "retry"
-            failed = replace(
-                pull, state=State.FAILED, failures=failures, error=error, charged=charge
-            )
-            ledger.set_pulls([failed])
-            head = ledger.head
-            head = replace(head, unresolved=head.unresolved - 1)
-            if pull.arm not in head.broken and self._is_broken(ledger, failed):
-                head = replace(head, broken=(*head.broken, pull.arm))
-            ledger.set_head(head)
+            failed = replace(pull, error=error, charged=charge)
+            ledger.set_head(self._fail(ledger, ledger.head, failed))
         return "failed"
 
     def _is_broken(self, ledger: Ledger, failed: PullFact) -> bool:

@@ -23,6 +23,8 @@ class Definition:
     "package.module:function", where they have such a name. `batch` is how many pulls an adaptive
     policy decides at once. `baseline` is the arm that limits may be relative to; it is never
     rejected. `noise` is what is known of metrics, by name, as core's `StatedNoise` writes it.
+    A pull that `max_leases` leases brought no answer to has failed; an arm whose pulls failed
+    `max_failures` times in a row is withdrawn.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Definition:
     lease_seconds: float = 600.0
     retries: int = 0
     max_failures: int = 3
+    max_leases: int = 10
     baseline: str | None = None
     noise: Mapping[str, Any] = field(default_factory=dict)
 

@@ -58,6 +58,7 @@ class NewStudy(BaseModel):
     lease_seconds: Number = 600.0
     retries: int = 0
     max_failures: int = 3
+    max_leases: int = 10
     baseline: str | None = None
     noise: (
         Annotated[
@@ -89,6 +90,7 @@ class Definition(BaseModel):
     lease_seconds: float
     retries: int
     max_failures: int
+    max_leases: int
     baseline: str | None
     noise: dict[str, Any]
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
