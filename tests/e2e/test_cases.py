@@ -129,6 +129,7 @@ def test_portfolios_are_refused_and_shown_by_force() -> None:
     assert len(shown.log.arms) == 30
 
 
+@pytest.mark.skipif(not LONG, reason="a kernel of tables takes long to compile")
 def test_flights_are_replayed() -> None:
     module = case("flights")
     found = rf.replay(
