@@ -195,7 +195,7 @@ def test_loaders_write_tables_that_replay_reads(
     done = ringfence(
         "replay", path, "--arm", module.ARM, "--objective", module.OBJECTIVE,
         *(word for limit in module.CONSTRAINTS for word in ("--constraint", limit)),
-        "--budgets", 60, "--policies", "top-two", "--replications", 20, "--force", "--json",
+        "--budgets", 60, "--policies", "uniform", "--replications", 20, "--force", "--json",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert done.document["rows_used"] == 280

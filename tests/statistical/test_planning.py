@@ -16,6 +16,7 @@ from ringfence.policies.registry import find_policy
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.planning import Point, hardest, least_budget
 from ringfence.simulation.variations import relaxed, without
+from tests.choosing import LONG
 from tests.e2e.command_line import ringfence
 
 # --------------------------------------------------------------------------------- the search
@@ -95,6 +96,7 @@ def test_counted_errors_agree_with_the_plan(instance: str) -> None:
     assert fewer.error_rate > 0.01
 
 
+@pytest.mark.skipif(not LONG, reason="a plan with rivals has an adaptive policy too")
 def test_an_adaptive_policy_is_planned_in_growing_batches() -> None:
     found = rf.plan("paper-4", "top-two", target_error=0.1, brief=True)
     assert found.growth == 0.01

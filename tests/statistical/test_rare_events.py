@@ -89,7 +89,11 @@ COUNTED = [
 
 @pytest.mark.parametrize(
     ("policy", "instance", "budget"),
-    few_of(COUNTED, *COUNTED[: len(QUICK_POLICIES)], ("constrained-sr", "paper-4", 2000)),
+    few_of(
+        COUNTED,
+        *((policy, "paper-3", 6000) for policy in ("infeasible-first", "uniform", "top-two")),
+        ("constrained-sr", "paper-4", 2000),
+    ),
 )
 def test_estimates_agree_with_counted_errors(policy: str, instance: str, budget: int) -> None:
     adaptive = experiment(instance, policy, budget).is_adaptive
