@@ -40,11 +40,12 @@ class InlinedLowering(NativeLowering):  # type: ignore[misc]
         state.flags.no_compile = True
         state.flags.no_cpython_wrapper = True
         state.flags.no_cfunc_wrapper = True
-        state.library = InlinedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        library = InlinedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state["library"] = library
         super().run_pass(state)
         lowered = state["cr"]
         key = object().__sizeof__  # any builtin function that is like no other will do
-        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        state.targetctx.insert_user_function(key, lowered.fndesc, [library])
         state["cr"] = _LowerResult(lowered.fndesc, lowered.call_helper, cfunc=key, env=lowered.env)
         return True
 
