@@ -218,8 +218,8 @@ class StudyMachine(RuleBasedStateMachine):
             known,
             state=State.FAILED,
             failures=known.failures + 1,
-            error=f"no answer under any of {known.lease} leases of 10 s each: its workers died, "
-            "or evaluations take longer than lease_seconds",
+            error=f"no answer under any of {known.lease - known.failures} leases, and the last ran "
+            "out: its workers died, or evaluations take longer than lease_seconds = 10",
         )
 
     def take(self, pull: PullFact) -> None:

@@ -633,7 +633,7 @@ def test_a_pull_whose_leases_all_ran_out_has_failed() -> None:
         lost = ledger.pulls([1])[0]
     assert lost.charged
     assert lost.error is not None
-    assert "no answer under any of 3 leases of 10 s each" in lost.error
+    assert "no answer under any of 3 leases, and the last ran out" in lost.error
     unharmed = finish(make("unharmed")).recommend()
     assert finish(study).recommend().pulls_used == unharmed.pulls_used
 
@@ -654,6 +654,9 @@ def test_leases_that_were_given_back_or_failed_did_not_run_out() -> None:
         pull = other.ask()[0]
         assert pull.pull == 1
         other.desk.release(pull.pull, pull.lease)
+    assert other.ask()[0].pull == 1
+    clock.now += 601.0
+    assert other.ask()[0].pull == 2, "the last one did run out"
 
 
 def test_a_pull_that_may_have_killed_is_issued_alone() -> None:

@@ -107,17 +107,18 @@ class Desk:
     def _doubt(self, pull: PullFact) -> float:
         """Return how much of its leases a pull has used up whose last one ran out.
 
-        Retries have leases of their own, and what was given back is no matter of doubt.
+        None, if that was given back or has failed. Retries have leases of their own; those that
+        were given back earlier count, for they brought no answer either.
         """
         ran_out = pull.deadline > _NOBODYS
         return ran_out * (pull.lease - pull.failures) / self.plan.definition.max_leases
 
     def _give_up(self, ledger: Ledger, head: Head, pull: PullFact) -> Head:
         """Record that no answer will come, perhaps because the arm kills whoever tries it."""
-        seconds = self.plan.definition.lease_seconds
+        tried, seconds = pull.lease - pull.failures, self.plan.definition.lease_seconds
         error = (
-            f"no answer under any of {pull.lease} leases of {seconds:g} s each: its workers died, "
-            "or evaluations take longer than lease_seconds"
+            f"no answer under any of {tried} leases, and the last ran out: its workers died, "
+            f"or evaluations take longer than lease_seconds = {seconds:g}"
         )
         return self._fail(ledger, head, replace(pull, error=error))
 
