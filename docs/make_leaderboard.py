@@ -1,8 +1,10 @@
 """Writes docs/tournament.md and its picture from the JSON of `ringfence compare --family`.
 
+    python benchmarks/leaderboard.py
     python docs/make_leaderboard.py out/board/*.json
 
-Files of the same family, target and noise are put together, whatever their sizes.
+Files of the same family, target and noise are put together, whatever their sizes. Where two have
+the same policy on the same instance, the base that others were measured against, the first counts.
 """
 
 import json
@@ -16,21 +18,23 @@ from ringfence.simulation.cells import Cell
 from ringfence.simulation.families import find_family
 
 HERE = Path(__file__).parent
+FIRST = ("uniform", "known")
 CELL = ("instance", "arms", "policy", "budget", "batch", "errors", "replications")
 
 
 def read(paths: list[Path]) -> list[Tournament]:
     """Return the tournaments, those of one kind put together."""
-    kinds: dict[tuple[Any, ...], list[Cell]] = {}
+    kinds: dict[tuple[Any, ...], dict[tuple[str, str], Cell]] = {}
     for path in paths:
         found = json.loads(path.read_text(encoding="utf-8"))
         key = (found["family"], found["seed"], found["target_error"], found["scales"])
-        kinds.setdefault(key, []).extend(
-            Cell(**{name: cell[name] for name in CELL}) for cell in found["cells"]
-        )
+        cells = kinds.setdefault(key, {})
+        for one in found["cells"]:
+            cell = Cell(**{name: one[name] for name in CELL})
+            cells.setdefault((cell.instance, cell.policy), cell)
     return [
         tournament_report(
-            sorted(cells, key=lambda cell: cell.arms),
+            sorted(cells.values(), key=lambda cell: cell.arms),
             family=family,
             seed=seed,
             target_error=target,
@@ -78,6 +82,7 @@ def table(result: Tournament) -> str:
 def main() -> None:
     """Write the page and the picture of the first tournament."""
     tournaments = read([Path(name) for name in sys.argv[1:]])
+    tournaments.sort(key=lambda result: (result.family, result.scales) != FIRST)
     opening = (HERE / "tournament-opening.md").read_text(encoding="utf-8")
     page = [opening.rstrip(), *(table(result) for result in tournaments)]
     (HERE / "tournament.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")

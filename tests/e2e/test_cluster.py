@@ -100,15 +100,10 @@ def test_rare_errors_on_a_cluster_are_the_same(client: Any) -> None:
 
 
 def test_replications_on_processes_are_the_same() -> None:
+    asked: dict[str, Any] = {
+        "policies": ["constrained-sr", "uniform"], "budgets": [200], "replications": 50_000
+    }  # fmt: skip
+    here = rf.compare("paper-1", **asked)  # compiles what the processes then find on disk
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        there = rf.compare(
-            "paper-1",
-            policies=["constrained-sr", "uniform"],
-            budgets=[200],
-            replications=50_000,
-            executor=pool,
-        )
-    here = rf.compare(
-        "paper-1", policies=["constrained-sr", "uniform"], budgets=[200], replications=50_000
-    )
+        there = rf.compare("paper-1", executor=pool, **asked)
     assert [row.result.errors for row in there] == [row.result.errors for row in here]

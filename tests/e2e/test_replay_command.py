@@ -64,7 +64,7 @@ def test_several_limits_and_a_figure(table: Path, tmp_path: Path) -> None:
     figure = tmp_path / "right.svg"
     done = ringfence(
         "replay", table, *QUESTION, "--constraint", "p90(latency) <= 290",
-        "--budgets", "30,120", "--policies", "constrained-sr,uniform", "--replications", 200,
+        "--budgets", "30,120", "--policies", "uniform", "--replications", 200,
         "--figure", figure, "--batch", 4, "--scales", "known",
     )  # fmt: skip
     assert done.code == 0, done.err

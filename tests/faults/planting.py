@@ -117,6 +117,16 @@ def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
     return _planted(rooms | {test: test for test in STUDY_TESTS}, edits)
 
 
+def leave_uncompiled(rooms: Mapping[str, ModuleType]) -> None:
+    """Have planted kernels run as the plain Python that they are: they need few replications."""
+    for room in (
+        "simulation.kernels",
+        "simulation.recorded_kernels",
+        "simulation.adaptive_kernels",
+    ):
+        vars(rooms[room])["compile_kernel"] = lambda kernel, *parts, **options: kernel
+
+
 def _planted(modules: Mapping[str, str], edits: Sequence[Edit]) -> Mapping[str, ModuleType]:
     """Load modules, whose whole names are the values, afresh and in their order."""
     unknown = {edit.room for edit in edits} - set(modules)

@@ -16,7 +16,7 @@ import pytest
 from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_phase_policy
 from tests.choosing import first_of, some_of
-from tests.faults.planting import Edit, planted
+from tests.faults.planting import Edit, leave_uncompiled, planted
 from tests.laws import adaptive_checks, checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
@@ -101,6 +101,7 @@ def law(test: str, name: str) -> Named:
 
 def compiled_engine(name: str) -> Named:
     def check(rooms: Rooms) -> None:
+        leave_uncompiled(rooms)
         Experiment = rooms["simulation.experiment"].Experiment
         check_engine(
             Experiment.run_chunk,
@@ -116,6 +117,7 @@ def compiled_engine(name: str) -> Named:
 
 
 def compiled_without_noise(rooms: Rooms) -> None:
+    leave_uncompiled(rooms)
     Experiment = rooms["simulation.experiment"].Experiment
     check_noiseless(
         Experiment.run_chunk,

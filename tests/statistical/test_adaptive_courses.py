@@ -19,7 +19,7 @@ from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.laws import Law
 from ringfence.simulation.yardsticks import vectorised_top_two
-from tests.choosing import few_of
+from tests.choosing import LONG, few_of
 from tests.faults.planting import Edit, planted
 from tests.statistical.checks import check_rate
 
@@ -47,6 +47,7 @@ def test_top_two_pulls_as_the_vectorised_program_does(number: int) -> None:
     check_courses(Experiment(instance, find_policy("top-two"), 120, batch=4))
 
 
+@pytest.mark.skipif(not LONG, reason="a planted kernel of top-two takes long to compile")
 def test_courses_that_differ_are_told_apart() -> None:
     """The comparison above fails when the leader's share is ignored."""
     edit = Edit("policies.top_two", "uniforms[k] < work.shares[arm]", "uniforms[k] < 0.5")

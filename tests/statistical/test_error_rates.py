@@ -175,7 +175,7 @@ def compiled(experiment: Experiment) -> Sample:
 
 def plain(experiment: Experiment, run: Engine = reference.run_chunk) -> Sample:
     """Adaptive rules are slow in plain Python: their few runs are compared with fewer compiled."""
-    chunks = 20 if experiment.is_adaptive and not LONG else 80
+    chunks = 80 if LONG else 20 if experiment.is_adaptive else 40
     return sampled(run, experiment, seed=2, chunks=chunks, size=25)
 
 

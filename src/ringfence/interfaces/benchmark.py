@@ -21,7 +21,7 @@ from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
-from ringfence.simulation.gpu.compilation import gpu_count
+from ringfence.simulation.gpu.compilation import gpu_count, is_simulated
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.yardsticks import sum_of_normals, vectorised_errors, vectorised_top_two
 
@@ -159,7 +159,7 @@ def _top_two(repeats: int, seed: int) -> list[Row]:
     contenders = [("one thread", 1000, run(1000, "cpu", 1))]
     if cores > 1:
         contenders.append((f"all {cores} cores", 1000 * cores, run(1000 * cores, "cpu", None)))
-    if gpu_count() > 0:
+    if gpu_count() > 0 and not is_simulated():
         contenders.append(("GPU", 200_000, run(200_000, "cuda", None)))
     theirs_size = 500
     theirs, *ours = _interleaved(
