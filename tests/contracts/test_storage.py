@@ -432,7 +432,7 @@ def test_a_whole_fact_of_each_kind_comes_back(place: Place) -> None:
         arms={"b": {"k": [1, {"deep": None}], "t": True}, "a": {}, "c": {"x": 0.1}},
     )
     head = Head(50, 3, 17, 20, 4, 12, True, (2, 0))
-    pull = PullFact(1, 2, 5, 3, State.FAILED, 4, 1e9 + 0.1, 2, None, 0.25, "no\nway", False)
+    pull = PullFact(1, 2, 5, 3, State.FAILED, 4, 1e9 + 0.1, 2, 3, None, 0.25, "no\nway", False)
     past = PastFact(2, (1.0, 2.0), "label", 3)
     storage.create(definition, Head(budget=40))
     with storage.writing("s") as ledger:
@@ -691,7 +691,7 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(sql_place: Plac
     assert isinstance(storage, SqlStorage)
     with storage.engine.begin() as connection:
         connection.execute(sa.text("UPDATE ringfence_version SET version_num = '0999'"))
-    with pytest.raises(InputError, match=r"newer ringfence \(schema 0999.*0002.*Upgrade"):
+    with pytest.raises(InputError, match=r"newer ringfence \(schema 0999.*0003.*Upgrade"):
         sql_place.open()
     gc.collect()  # a connection that was left open is told of here
     with storage.engine.begin() as connection:

@@ -7,7 +7,6 @@ was acknowledged is there once, the budget holds, and the audit finds nothing.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +53,7 @@ class Known:
     deadline: float
     state: State = State.ISSUED
     failures: int = 0
+    run_out: int = 0
     values: tuple[float, ...] | None = None
     error: str | None = None
     charged: bool = True
@@ -180,11 +180,12 @@ class StudyMachine(RuleBasedStateMachine):
     def ask(self, desk: int, count: int) -> None:
         open_before = self.of_state(State.ISSUED)
         over = [number for number in open_before if self.model[number].deadline <= self.now]
-        while lost := [number for number in over[:count] if self.doubt(number) >= 1]:
+        most = self.definition.max_leases
+        while lost := [number for number in over[:count] if self.ran_out(number) == most]:
             for number in lost:
                 self.lose(number)
             over = [number for number in over if number not in lost]
-        alone = [number for number in over[:count] if 2 * self.doubt(number) >= 1][:1]
+        alone = [number for number in over[:count] if 2 * self.ran_out(number) >= most][:1]
         given = self.desks[desk].ask(count)
         if alone:
             over, count = alone, 1
@@ -196,7 +197,12 @@ class StudyMachine(RuleBasedStateMachine):
             known = self.model[pull.number]
             assert pull.lease == known.lease + (known.deadline > 0.0), "one that nobody held"
             assert (pull.arm, pull.ordinal) == (known.arm, known.ordinal), "it is the same pull"
-            self.model[pull.number] = replace(known, lease=pull.lease, deadline=pull.deadline)
+            self.model[pull.number] = replace(
+                known,
+                lease=pull.lease,
+                deadline=pull.deadline,
+                run_out=self.ran_out(pull.number),
+            )
         for pull in given[len(again) :]:
             self.take(pull)
         assert all(pull.deadline == self.now + LEASE_SECONDS for pull in given)
@@ -205,11 +211,10 @@ class StudyMachine(RuleBasedStateMachine):
         elif not self.has_open():
             self.finished = True
 
-    def doubt(self, number: int) -> Fraction:
-        """Return the part of its leases that ran out; a failed or a returned one did not."""
+    def ran_out(self, number: int) -> int:
+        """Return how many leases of an expired pull ran out; a failed or a returned one did not."""
         known = self.model[number]
-        tried = known.lease - known.failures if known.deadline > 0.0 else 0
-        return Fraction(tried, self.definition.max_leases)
+        return known.run_out + (known.deadline > 0.0)
 
     def lose(self, number: int) -> None:
         known = self.model[number]
@@ -218,8 +223,9 @@ class StudyMachine(RuleBasedStateMachine):
             known,
             state=State.FAILED,
             failures=known.failures + 1,
-            error=f"no answer under any of {known.lease - known.failures} leases, and the last ran "
-            "out: its workers died, or evaluations take longer than lease_seconds = 10",
+            run_out=self.definition.max_leases,
+            error=f"{self.definition.max_leases} leases ran out without an answer: its workers "
+            "died, or evaluations take longer than lease_seconds = 10",
         )
 
     def take(self, pull: PullFact) -> None:

@@ -241,22 +241,23 @@ FAULTS = [
     ),
     fault(
         "a pull that nobody survives is issued for ever", DESK,
-        "if self._doubt(pull) >= 1.0", "if False",
+        "if pull.run_out >= most]", "if False]",
         GIVEN_UP, KILLER,
     ),
     fault(
         "a pull has one lease more than it may have", DESK,
-        "if self._doubt(pull) >= 1.0", "if self._doubt(pull) > 1.0",
+        "if pull.run_out >= most]", "if pull.run_out > most]",
         GIVEN_UP,
     ),
     fault(
         "leases that were given back ran out", DESK,
-        "ran_out = pull.deadline > _NOBODYS", "ran_out = True",
+        "run_out=pull.run_out + (pull.deadline > _NOBODYS))", "run_out=pull.run_out + 1)",
         GIVEN_BACK,
     ),
     fault(
-        "retries use leases up", DESK,
-        "(pull.lease - pull.failures) / self", "pull.lease / self",
+        "leases that ran out before one was given back are forgotten", DESK,
+        "lease=pull.lease + 1, deadline=_NOBODYS)",
+        "lease=pull.lease + 1, deadline=_NOBODYS, run_out=0)",
         GIVEN_BACK,
     ),
     fault(

@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -63,6 +63,7 @@ pulls = Table(
     Column("lease", Integer, nullable=False),
     Column("deadline", Float, nullable=False),
     Column("failures", Integer, nullable=False),
+    Column("run_out", Integer, nullable=False, server_default=text("0")),
     Column("values", Text),  # JSON: one number a metric, in the definition's order
     Column("cost", Float),
     Column("error", Text),

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
+_CHANGES = (  # what of a pull may be another once it was issued
+    *("state", "lease", "deadline", "failures", "run_out"),
+    *("values", "cost", "error", "charged"),
+)
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
 
@@ -252,11 +256,10 @@ class SqlLedger:
 
     def set_pulls(self, changed: Iterable[PullFact]) -> None:
         """Write what became of pulls."""
-        columns = ("state", "lease", "deadline", "failures", "values", "cost", "error", "charged")
         rows = []
         for pull in changed:
             row = pull_row(pull)
-            rows.append({f"new_{key}": row[key] for key in columns} | {"which": pull.number})
+            rows.append({f"new_{key}": row[key] for key in _CHANGES} | {"which": pull.number})
         if rows:
             update = (
                 sa.update(schema.pulls)
@@ -264,7 +267,7 @@ class SqlLedger:
                     schema.pulls.c.study == self._study,
                     schema.pulls.c.number == sa.bindparam("which"),
                 )
-                .values({key: sa.bindparam(f"new_{key}") for key in columns})
+                .values({key: sa.bindparam(f"new_{key}") for key in _CHANGES})
             )
             self._connection.execute(update, rows)
 

@@ -79,12 +79,13 @@ class Desk:
             before = head = ledger.head
             now = self.clock()
             deadline = now + self.plan.definition.lease_seconds
-            expired = ledger.expired(now, count)
-            while lost := [pull for pull in expired if self._doubt(pull) >= 1.0]:
+            most = self.plan.definition.max_leases
+            expired = self._expired(ledger, now, count)
+            while lost := [pull for pull in expired if pull.run_out >= most]:
                 for pull in lost:
                     head = self._give_up(ledger, head, pull)
-                expired = ledger.expired(now, count)
-            if alone := [pull for pull in expired if self._doubt(pull) >= _ALONE]:
+                expired = self._expired(ledger, now, count)
+            if alone := [pull for pull in expired if pull.run_out >= _ALONE * most]:
                 expired, count = alone[:1], 1
             leased = [
                 replace(pull, lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)
@@ -104,21 +105,21 @@ class Desk:
         self._lookout.keep(reader)  # what it read is on disk now
         return leased
 
-    def _doubt(self, pull: PullFact) -> float:
-        """Return how much of its leases a pull has used up whose last one ran out.
+    def _expired(self, ledger: Ledger, now: float, count: int) -> list[PullFact]:
+        """Return pulls that nobody holds; if their last lease ran out, it is counted.
 
-        None, if that was given back or has failed. Retries have leases of their own; those that
-        were given back earlier count, for they brought no answer either.
+        One that was given back, or failed, did not.
         """
-        ran_out = pull.deadline > _NOBODYS
-        return ran_out * (pull.lease - pull.failures) / self.plan.definition.max_leases
+        return [
+            replace(pull, run_out=pull.run_out + (pull.deadline > _NOBODYS))
+            for pull in ledger.expired(now, count)
+        ]
 
     def _give_up(self, ledger: Ledger, head: Head, pull: PullFact) -> Head:
         """Record that no answer will come, perhaps because the arm kills whoever tries it."""
-        tried, seconds = pull.lease - pull.failures, self.plan.definition.lease_seconds
         error = (
-            f"no answer under any of {tried} leases, and the last ran out: its workers died, "
-            f"or evaluations take longer than lease_seconds = {seconds:g}"
+            f"{pull.run_out} leases ran out without an answer: its workers died, or evaluations "
+            f"take longer than lease_seconds = {self.plan.definition.lease_seconds:g}"
         )
         return self._fail(ledger, head, replace(pull, error=error))
 

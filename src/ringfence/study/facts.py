@@ -23,7 +23,7 @@ class Definition:
     "package.module:function", where they have such a name. `batch` is how many pulls an adaptive
     policy decides at once. `baseline` is the arm that limits may be relative to; it is never
     rejected. `noise` is what is known of metrics, by name, as core's `StatedNoise` writes it.
-    A pull that `max_leases` leases brought no answer to has failed; an arm whose pulls failed
+    A pull of which `max_leases` leases ran out has failed; an arm whose pulls failed
     `max_failures` times in a row is withdrawn.
     """
 
@@ -87,8 +87,9 @@ class PullFact:
     """One pull: `number` counts from 1 in the study, `ordinal` from 0 within its arm.
 
     `lease` rises when it is issued or given back; only the latest may be told. `failures` are of
-    earlier leases that a retry may mend. A failed pull is charged to the budget unless told
-    otherwise; a cancelled one, of a withdrawn arm, never is.
+    earlier leases that a retry may mend, `run_out` counts those that ended without a word. A
+    failed pull is charged to the budget unless told otherwise; a cancelled one, of a withdrawn
+    arm, never is.
     """
 
     number: int
@@ -99,6 +100,7 @@ class PullFact:
     lease: int
     deadline: float
     failures: int = 0
+    run_out: int = 0
     values: tuple[float, ...] | None = None
     cost: float | None = None
     error: str | None = None
