@@ -8,7 +8,7 @@
 
 Phase policies, adaptive ones and `thompson`, which is slow, are fought apart, at the same budgets.
 A document that is there already is not made again, so an interrupted run goes on where it was.
-Without `thompson` about 40 minutes on 16 cores with a GPU beside them, and hours on two.
+Half of it, without `thompson`, took 30 minutes on 16 cores with a GPU beside them.
 """
 
 import argparse
