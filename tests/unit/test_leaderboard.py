@@ -1,0 +1,58 @@
+"""The leaderboard's page: what is fought, and how documents of several fights become one table."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.leaderboard import BASE, KINDS, fights
+from docs.make_leaderboard import read, table
+from ringfence.policies.policy import AdaptivePolicy
+from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.reports.tournament import tournament_report
+from ringfence.simulation.cells import Cell
+from ringfence.simulation.families import FAMILIES
+
+
+def test_every_policy_is_fought_and_every_kind_by_several() -> None:
+    found = list(fights("cuda", 7, 50, 1000))
+    assert len({one.name for one in found}) == len(found)
+    assert {policy for one in found for policy in one.asked["policies"]} == {
+        policy.name for policy in POLICIES
+    }
+    assert {family.name for family in FAMILIES} >= {family for family, _, _ in KINDS}
+    for one in found:
+        policies = one.asked["policies"]
+        assert policies[0] == BASE, "all are measured against it"
+        assert len(set(policies)) == len(policies) > 1
+        adaptive = isinstance(find_policy(policies[-1]), AdaptivePolicy)
+        assert one.asked.get("engine", "cpu") == ("cuda" if adaptive else "cpu")
+
+
+def test_documents_of_one_kind_become_one_table_with_each_base_counted_once(
+    tmp_path: Path,
+) -> None:
+    def written(name: str, policies: dict[str, int], scales: str = "known", **more: Any) -> Path:
+        cells = [
+            Cell(f"uniform-3-{place}", 3, policy, 100, 1, errors, 1000)
+            for place in range(4)
+            for policy, errors in policies.items()
+        ]
+        kind = {"family": "uniform", "seed": 0, "target_error": 0.05, "scales": scales, **more}
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(tournament_report(cells, **kind).to_dict()), encoding="utf-8")
+        return path
+
+    paths = [
+        written("0", {BASE: 400, "uniform": 200}),
+        written("1", {BASE: 100, "top-two": 100}),  # against the base of the first: a quarter
+        written("2", {BASE: 400, "top-two": 200}, scales="estimated"),
+    ]
+    known, estimated = read(paths)
+    assert (known.scales, estimated.scales) == ("known", "estimated")
+    assert [(one.policy, one.instances, one.geometric_mean) for one in known.standings] == [
+        (BASE, 4, 1.0), ("uniform", 4, 0.5), ("top-two", 4, 0.25),
+    ]  # fmt: skip
+    lines = table(known).splitlines()
+    assert "    --policies constrained-sr,uniform,top-two" in lines
+    rows = [line.split(" | ")[0] for line in lines if line.startswith("| `")]
+    assert rows == ["| `top-two`", "| `uniform`", "| `constrained-sr`"], "the best comes first"
