@@ -537,6 +537,7 @@ def test_a_bad_frame_is_refused(make: Callable[[Content], Any]) -> None:
     for change, words in (
         ({"loss": [1.0, None]}, ["Column 'loss', row 2", "finite number"]),
         ({"loss": [1.0, math.inf]}, ["Column 'loss', row 2", "finite number"]),
+        ({"loss": [1.0, -1e61]}, ["Column 'loss', row 2 = -1e+61", "at most 1e+60 in size"]),
         ({"loss": ["x", "y"]}, ["Column 'loss', row 1 = 'x'", "finite number"]),
         ({"who": ["a", None]}, ["Column 'who', row 2", "names no arm"]),
     ):

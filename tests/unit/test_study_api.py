@@ -133,6 +133,14 @@ TELLS: dict[str, tuple[Act, str]] = {
         lambda s: s.study.tell(s.held, {**GOOD, "risk": [0.5]}),  # type: ignore[dict-item]
         r"metric 'risk' = \[0.5\] must be a finite number",
     ),
+    "a number whose square is none": (
+        lambda s: s.study.tell(s.held, {**GOOD, "risk": -1e200}),
+        r"metric 'risk' = -1e\+200 must be at most 1e\+60 in size.*failed, or in other units",
+    ),
+    "such numbers, many at once": (
+        lambda s: s.study.tell_many([s.held], {"loss": [1e61], "risk": [0.5]}),
+        r"row 0: metric 'loss' = 1e\+61 must be at most 1e\+60 in size",
+    ),
     "a number beyond floats": (
         lambda s: s.study.tell(s.held, {**GOOD, "risk": 10**400}),
         r"metric 'risk' = .* must be a finite number",

@@ -11,7 +11,8 @@ from scipy import stats
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.interfaces.studies import Study
-from ringfence.study.verdict import Flip, Verdict
+from ringfence.reports.verdict import is_tied, reason, remarks
+from ringfence.study.verdict import RUNNING, Flip, Verdict
 
 ALPHA = 1e-6
 Law = Callable[[str, int], dict[str, float]]
@@ -236,6 +237,58 @@ def test_nothing_is_sure_before_the_noise_of_any_arm_is_known(pulls: int) -> Non
     assert verdict.exact == ()
     assert verdict.verdict == "too-close-to-call"
     assert verdict.confidence < 0.95
+
+
+# --------------------------------------------------------------------------------------
+# Arms that tie, and metrics of any size
+# --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("prices", [(7.0, 7.0, 9.0), (9.0, 0.1, 0.1), (3.0, 3.0, 3.0)])
+def test_of_arms_that_tie_any_is_right(policy: str, prices: tuple[float, ...]) -> None:
+    """Two options at the same price are common; to name one of them is not to be unsure."""
+
+    def law(arm: str, seed: int) -> dict[str, float]:
+        price = prices[int(arm.removeprefix("arm "))]
+        return {"loss": price, "risk": 0.2 + 0.1 * (seed % 3)}
+
+    verdict = judged(make(policy=policy), law)
+    assert (verdict.verdict, verdict.confidence) == ("feasible", 1.0)
+    tied = [f"arm {i}" for i, price in enumerate(prices) if price == min(prices)]
+    others = [name for name in tied if name != verdict.arm]
+    assert verdict.arm in tied
+    assert f"As good as {verdict.arm}, by what was seen: {', '.join(others)}." in remarks(verdict)
+    reasons = {arm.name: reason(arm, verdict) for arm in verdict.arms if arm.status == RUNNING}
+    for name in set(reasons) & set(others):
+        assert reasons[name] == f"as good as {verdict.arm}"
+
+
+def test_of_arms_that_come_equally_near_any_is_right() -> None:
+    verdict = judged(make(arms=2), lambda arm, seed: {"loss": float(seed % 5), "risk": 2.0})
+    assert (verdict.verdict, verdict.confidence) == ("infeasible", 1.0)
+    assert sum(is_tied(arm, verdict) for arm in verdict.arms) == 1
+
+
+def test_nothing_is_said_of_ties_where_there_are_none() -> None:
+    verdict = judged(make(), gaussian([[0.0, 3.0], [2.0, -2.0], [4.0, -2.0]]))
+    assert not any(is_tied(arm, verdict) for arm in verdict.arms)
+    assert not any("As good" in line for line in remarks(verdict))
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-20, 1e-11, 1e-10, 1e-9, 1.0, 1e12, 1e58])
+def test_units_do_not_matter(unit: float) -> None:
+    """Metrics as small as 1e-10 had been taken for shares of yes-or-no outcomes."""
+
+    def law(arm: str, seed: int) -> dict[str, float]:
+        return {"loss": float(arm == "arm 1") + (seed % 7) / 7, "risk": unit * (2 + seed % 10)}
+
+    verdict = judged(make(arms=2, constraints=f"mean(risk) <= {20 * unit!r}"), law)
+    assert (verdict.arm, verdict.verdict) == ("arm 0", "feasible")
+    assert verdict.confidence > 0.9
+    for arm in verdict.arms:
+        found = arm.estimates["mean(risk)"]
+        assert unit < found.low < found.value < found.high < 12 * unit
 
 
 # --------------------------------------------------------------------------------------

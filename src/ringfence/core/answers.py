@@ -38,13 +38,15 @@ def drawn_answers(
     baseline: int | None = None,
     factors: Floats | None = None,
     shares: Shares | None = None,
+    favoured: int | None = None,
 ) -> Answers:
     """Return the answers of draws from Normal(estimates, covariances), of some of the arms.
 
     covariances[arm] are those of the estimates, not of one pull. Arms are taken one after the
     other, so that a thousand of them need no more room than one. A baseline is drawn first: all
     arms are compared with `factors` times that draw of it, itself too if it is one of them. Of
-    `shares`, those with few events are drawn as what they are.
+    `shares`, those with few events are drawn as what they are. Of arms that tie in a draw any is
+    right: the `favoured` one is named if it is among them.
     """
     limits, candidates = thresholds, [int(arm) for arm in arms]
     others = [arm for arm in candidates if arm != baseline]
@@ -64,10 +66,11 @@ def drawn_answers(
             continue
         worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
         passes = worst <= 0.0
-        leads = passes & (draw[:, 0] < lowest)
+        is_ahead = np.less_equal if arm == favoured else np.less
+        leads = passes & is_ahead(draw[:, 0], lowest)
         np.copyto(lowest, draw[:, 0], where=leads)
         np.copyto(best_passing, arm, where=leads)
-        leads = worst < nearest
+        leads = is_ahead(worst, nearest)
         np.copyto(nearest, worst, where=leads)
         np.copyto(best_failing, arm, where=leads)
     any_passes = best_passing >= 0

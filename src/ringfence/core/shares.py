@@ -39,11 +39,12 @@ class Shares:
         of what a share can be asks for no event at all: none seen is then taken for none.
         """
         signs, seen = problem.signs, counts > 1
-        means = signs * estimates[seen]
+        means, pulls = signs * estimates[seen], counts[seen, None]
         found = np.diagonal(scatters[seen], axis1=1, axis2=2)
-        binary = counts[seen, None] * means * (1.0 - means)
-        is_binary = np.all(np.abs(found - binary) <= _TINY * counts[seen, None], axis=0)
-        is_binary &= np.any(found > 0.0, axis=0)
+        is_binary = np.abs(found - pulls * means * (1.0 - means)) <= _TINY * pulls
+        # What varies has an event at least, and a pull without one: tiny metrics have neither.
+        is_binary &= (found == 0.0) | (np.minimum(means, 1.0 - means) * pulls > 0.5)
+        is_binary = np.all(is_binary, axis=0) & np.any(found > 0.0, axis=0)
         is_mean = np.array([one.statistic == "mean" for one in problem.attributes])
         which = np.array([one.bound is not None for one in problem.attributes])
         which |= is_mean & is_binary

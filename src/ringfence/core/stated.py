@@ -22,7 +22,7 @@ from ringfence.core.problem import Problem
 
 COVARIANCE = "covariance"
 _KEYS = ("sigma", "bounds")
-_LEAST, _MOST = 1e-60, 1e60  # of deviations and widths: their fourth powers are still numbers
+_LEAST, LARGEST = 1e-60, 1e60  # of metrics, deviations, widths: fourth powers are still numbers
 _LONGEST_SHOWN = 200
 
 
@@ -113,6 +113,11 @@ class StatedNoise:
     def outside(self, metrics: Sequence[str], values: Sequence[float]) -> InputError | None:
         """Return the error of an observation that is not within the bounds of its metrics."""
         for metric, value in zip(metrics, values, strict=True):
+            if abs(value) > LARGEST:
+                return InputError(
+                    f"metric {metric!r} = {value:g} must be at most {LARGEST:g} in size: "
+                    "powers of larger ones overflow. Tell it as failed, or in other units."
+                )
             if metric in self.bounds:
                 low, high = self.bounds[metric]
                 if not low <= value <= high:
@@ -190,10 +195,10 @@ def _table(name: str, said: Any) -> Mapping[str, Any]:
 def _sigma(name: str, value: Any, means: Sequence[str], problem: Problem) -> float:
     key = f"noise.{name}.sigma = {_shown(value)}"
     sigma = _number(value)
-    if not _LEAST <= sigma <= _MOST:
+    if not _LEAST <= sigma <= LARGEST:
         raise InputError(
-            f"{key} must be a positive number, from {_LEAST:g} to {_MOST:g}: the deviation of one "
-            "pull. Mend it, or remove it to have it estimated."
+            f"{key} must be a positive number, from {_LEAST:g} to {LARGEST:g}: the deviation of "
+            "one pull. Mend it, or remove it to have it estimated."
         )
     if name not in means:
         used = next(str(one) for one in problem.attributes if name in one.metrics)
@@ -207,7 +212,7 @@ def _sigma(name: str, value: Any, means: Sequence[str], problem: Problem) -> flo
 def _bounds(name: str, value: Any) -> tuple[float, float]:
     is_pair = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
     low, high = map(_number, value) if is_pair and len(value) == 2 else (math.nan, math.nan)
-    if not _LEAST <= high - low <= _MOST:
+    if not _LEAST <= high - low <= LARGEST:
         raise InputError(
             f"noise.{name}.bounds = {_shown(value)} must be two finite numbers, the lower first: "
             f"between them lies every value of {name!r}. Mend them, such as [0, 1]."
@@ -229,10 +234,10 @@ def _covariance(value: Any, means: Sequence[str]) -> tuple[tuple[float, ...], ..
             f"judged, in the order {', '.join(means)}. Mend it."
         )
     require_covariance(key, np.array(rows))
-    if not all(_LEAST <= math.sqrt(rows[c][c]) <= _MOST for c in range(size)):
+    if not all(_LEAST <= math.sqrt(rows[c][c]) <= LARGEST for c in range(size)):
         raise InputError(
             f"{key} must have variances whose roots, the deviations of one pull, are from "
-            f"{_LEAST:g} to {_MOST:g}. Choose other units."
+            f"{_LEAST:g} to {LARGEST:g}. Choose other units."
         )
     return rows
 

@@ -106,7 +106,7 @@ def _arms(verdict: Verdict) -> str:
             str(arm.pulls),
             *values,
             distance,
-            reason(arm, verdict.arm),
+            reason(arm, verdict),
         ]
 
     head = ["arm", "looks", "pulls", *(f"{name} (95% interval)" for name in names)]

@@ -77,6 +77,10 @@ def findings(verdict: Verdict) -> list[str]:
     ]
     if len(deceivers) > _MOST_NAMED:
         lines.append(f"So do {len(deceivers) - _MOST_NAMED} further arms.")
+    if tied := [arm.name for arm in verdict.arms if is_tied(arm, verdict)]:
+        more = len(tied) - _MOST_NAMED
+        names = ", ".join(tied[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        lines.append(f"As good as {verdict.arm}, by what was seen: {names}.")
     lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
@@ -91,16 +95,32 @@ def flip_sentence(flip: Flip) -> str:
     return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
 
 
-def reason(arm: ArmVerdict, answer: str | None = None) -> str:
-    """Return why an arm was dropped or kept; beside the `answer`, why it is not that.
+def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:
+    """Tell whether an arm that is not the answer looks exactly as good."""
+    chosen = next(one for one in verdict.arms if one.name == verdict.arm)
+    if arm is chosen or arm.kind is None:
+        return False
+    if not verdict.feasible:
+        return arm.margin == chosen.margin
+    return not arm.blocked_by and _objective(arm) == _objective(chosen)
+
+
+def _objective(arm: ArmVerdict) -> float:
+    return next(iter(arm.estimates.values())).value
+
+
+def reason(arm: ArmVerdict, verdict: Verdict | None = None) -> str:
+    """Return why an arm was dropped or kept; beside a `verdict`, why it is not the answer.
 
     An adaptive policy drops no arm: that one is in the running says nothing of how it fared.
     """
-    if answer is not None and arm.status == RUNNING and arm.kind is not None:
+    if verdict is not None and arm.status == RUNNING and arm.kind is not None:
         breaks = [f"it breaks {broken(arm)}"] * bool(arm.blocked_by)
-        if arm.name == answer:
+        if arm.name == verdict.arm:
             return "; ".join(["the answer", *breaks])
-        return breaks[0] if breaks else f"{answer} looks better"
+        if is_tied(arm, verdict):
+            return "; ".join([f"as good as {verdict.arm}", *breaks])
+        return breaks[0] if breaks else f"{verdict.arm} looks better"
     words = arm.status
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
@@ -134,7 +154,7 @@ def explanation(verdict: Verdict, arm: str | None = None) -> dict[str, Any]:
         "arms": [
             {
                 "name": one.name,
-                "reason": reason(one, verdict.arm),
+                "reason": reason(one, verdict),
                 "phase": one.phase,
                 "rival": one.rival,
                 "gap": one.gap,

@@ -23,6 +23,7 @@ from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import fill_covariances, fill_pooled
 from ringfence.core.problem import Problem
 from ringfence.core.shares import Shares
+from ringfence.core.stated import LARGEST
 from ringfence.core.streams import verdict_stream
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.tables import (
@@ -185,7 +186,7 @@ def _usable(
     bad = {arm: np.array([is_empty(value) for value in columns[arm]], np.bool_)}
     numbers = {metric: loose_numbers(columns[metric]) for metric in metrics}
     for metric, values in numbers.items():
-        bad[metric] = ~np.isfinite(values) | bad.get(metric, False)
+        bad[metric] = ~(np.abs(values) <= LARGEST) | bad.get(metric, False)
     unusable = []
     for name, cells in bad.items():
         if cells.any():

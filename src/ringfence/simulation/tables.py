@@ -15,6 +15,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError, MissingExtraError, nearest
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.stated import LARGEST
 from ringfence.core.statistics import contributions
 from ringfence.simulation.draws import TableArrays, draw_table_pull
 from ringfence.simulation.instance import Instance, require_sound
@@ -205,10 +206,10 @@ def _label(value: Any, arm: str, row: int) -> str:
 def number_column(values: Sequence[Any], metric: str) -> Any:
     """Return a column of finite numbers, or refuse it by its first bad row."""
     numbers = loose_numbers(values)
-    for row in np.flatnonzero(~np.isfinite(numbers))[:1]:
+    for row in np.flatnonzero(~(np.abs(numbers) <= LARGEST))[:1]:
         raise InputError(
-            f"Column {metric!r}, row {row + 1} = {values[row]!r} must be a finite number. "
-            "Mend it or drop the row."
+            f"Column {metric!r}, row {row + 1} = {values[row]!r} must be a finite number, at most "
+            f"{LARGEST:g} in size. Mend it or drop the row."
         )
     return numbers
 

@@ -239,6 +239,7 @@ def shares_of_draws(
         baseline=book.baseline,
         factors=plan.problem.factors,
         shares=book.shares,
+        favoured=best,
     )
     return answers.share([best], feasible=feasible), float(answers.feasible.mean())
 

@@ -308,7 +308,7 @@ def show_verdict(verdict: Any) -> None:
             *(shown(arm.estimates[n]) if n in arm.estimates else "-" for n in names),
             output.number(arm.margin, 3),
             arm.kind or "-",
-            reason(arm, verdict.arm),
+            reason(arm, verdict),
         ]
         for arm in verdict.arms
     ]
