@@ -368,6 +368,17 @@ class StudyMachine(RuleBasedStateMachine):
             known, deadline = replace(known, lease=known.lease + 1), 0.0
         self.model[number] = replace(known, deadline=deadline)
 
+    @rule(desk=st.integers(0, DESKS - 1))
+    def take_back(self, desk: int) -> None:
+        held = {n: one for n, one in self.model.items() if self.is_held(one)}
+        assert [pull.number for pull in self.desks[desk].held()] == sorted(held)
+        assert self.desks[desk].take_back() == len(held)
+        for number, known in held.items():
+            self.model[number] = replace(known, lease=known.lease + 1, deadline=0.0)
+
+    def is_held(self, known: Known) -> bool:
+        return known.state == State.ISSUED and known.deadline > self.now
+
     @rule(seconds=st.sampled_from([1.0, LEASE_SECONDS / 2, LEASE_SECONDS, 100.0]))
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -519,8 +530,9 @@ def walk(machine: type[StudyMachine], seed: int, steps: int) -> None:
         (2, one.has_open, lambda: one.fail(below(DESKS), below(100), maybe(), maybe())),
         (3, one.has_open, lambda: one.fail_an_arm(below(DESKS), below(100), maybe())),
         (2, one.has_open, lambda: one.extend_or_release(below(DESKS), below(100), maybe())),
+        (1, lambda: True, lambda: one.take_back(below(DESKS))),
         (2, lambda: True, lambda: one.wait([1.0, 5.0, LEASE_SECONDS][below(3)])),
-        (1, one.has_open, lambda: one.run_out(below(DESKS), 1 + below(12))),
+        (2, one.has_open, lambda: one.run_out(below(DESKS), 1 + below(12))),
         (2, lambda: True, lambda: one.crash(below(DESKS))),
         (1, lambda: True, lambda: one.change_budget(below(DESKS), below(10) - 3)),
         (1, lambda: len(one.brought) < 4, lambda: one.bring(below(DESKS), below(ARMS), values())),

@@ -353,6 +353,23 @@ def test_an_interrupted_run_gives_its_leases_back_and_resumes(tmp_path: Path) ->
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
 
 
+def test_what_others_hold_is_waited_for_with_a_word_or_taken_over(tmp_path: Path) -> None:
+    file = write_study(tmp_path, budget=24, lease_seconds=4.0)
+    ringfence("ask", str(file), "-n", "2", "--json")
+    waited = ringfence("run", str(file), "--json")
+    assert (
+        "waiting: other workers hold 2 pulls. If they are gone, leases run out from" in waited.err
+    )
+    assert "--take-over" in waited.err
+    assert document(waited)["finished"]
+    other = write_study(tmp_path, name="other", budget=24)
+    ringfence("ask", str(other), "-n", "2", "--json")
+    done = ringfence("run", str(other), "--take-over", "--json")
+    assert "waiting" not in done.err
+    assert document(done)["finished"]
+    assert document(ringfence("doctor", str(other), "--json"))["ok"]
+
+
 def test_a_study_is_drawn_by_kind_and_theme(tmp_path: Path) -> None:
     file = write_study(tmp_path)
     ringfence("run", str(file), "--workers", "2", "--json")

@@ -64,6 +64,7 @@ STUDY_ROOMS = (
     "study.packing",
     "study.reading",
     "study.looking",
+    "study.observing",
     "study.desk",
     "study.verdict",
     "study.audit",

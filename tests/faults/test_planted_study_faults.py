@@ -135,6 +135,7 @@ def ending_badly(write: str) -> Named:
 
 SAME_SEED = of(API, "test_a_pull_that_is_issued_again_has_the_same_seed")
 KEPT = in_scene("test_a_lease_may_be_kept")
+TAKEN_BACK = of(API, "test_leases_of_workers_that_are_gone_can_be_ended")
 GIVEN_UP = of(API, "test_a_pull_whose_leases_all_ran_out_has_failed")
 GIVEN_BACK = of(API, "test_leases_that_were_given_back_or_failed_did_not_run_out")
 ALONE = of(API, "test_a_pull_that_may_have_killed_is_issued_alone")
@@ -197,11 +198,11 @@ DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
-LOOKING, PACKING = ("study.looking", "study.packing")
+LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
-    *(DESK, DECIDING, BOOK, READING, LOOKING, PACKING),
+    *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
 )
 
@@ -227,6 +228,16 @@ FAULTS = [
         "a pull that is given back waits for its deadline", DESK,
         "lease=pull.lease + 1, deadline=_NOBODYS)", "lease=pull.lease + 1)",
         SAME_SEED, ANY_ORDER,
+    ),
+    fault(
+        "leases that are taken back stay as they are", DESK,
+        "ledger.set_pulls([_given_back(pull) for pull in held])", "pass",
+        TAKEN_BACK,
+    ),
+    fault(
+        "leases that ran out are taken back, and do not count", DESK,
+        "if pull.deadline > now]", "]",
+        walks("constrained-sr", 1, 2),
     ),
     fault(
         "a lease that is kept is not longer", DESK,
@@ -296,8 +307,8 @@ FAULTS = [
         refused("TELLS", "other values"), refused("MANY", "a good one and an other value"),
     ),
     fault(
-        "infinity is a number", DESK,
-        "not math.isfinite(number)", "math.isnan(number)",
+        "infinity is a number", OBSERVING,
+        "not math.isfinite(found)", "math.isnan(found)",
         refused("TELLS", "infinity"),
     ),
     fault(
@@ -353,7 +364,7 @@ FAULTS = [
     fault(
         "more pulls than were asked for", DESK,
         "count - len(leased), deadline)", "count, deadline)",
-        walks("constrained-sr", 1, 4),
+        walks("constrained-sr", 1, 7),
     ),
     fault(
         "extra pulls go to the first arms listed", DECIDING,
@@ -913,8 +924,8 @@ FAULTS = [
         of(NOISE, OUTSIDE, "below"),
     ),
     fault(
-        "what is told is not held to its bounds", DESK,
-        "return self.inside(values)", "return tuple(values)",
+        "what is told is not held to its bounds", OBSERVING,
+        "return inside(plan, values)", "return tuple(values)",
         of(NOISE, OUTSIDE, "told"), of(NOISE, OUTSIDE, "among others"),
         of(NOISE, "test_an_evaluation_outside_its_bounds_has_failed"),
     ),

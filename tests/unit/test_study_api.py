@@ -668,6 +668,29 @@ def test_leases_that_were_given_back_or_failed_did_not_run_out() -> None:
     assert other.ask()[0].pull == 2, "two did run out"
 
 
+def test_leases_of_workers_that_are_gone_can_be_ended() -> None:
+    clock = Clock()
+    study = make(clock=clock, lease_seconds=600.0)
+    gone = study.ask(3)
+    study.tell(gone[0], GOOD)
+    assert study.take_back() == 2
+    assert study.take_back() == 0, "nobody holds them now"
+    again = study.ask(3)
+    assert [(pull.pull, pull.lease) for pull in again] == [(2, 2), (3, 2), (4, 1)]
+    assert [pull.seed for pull in again[:2]] == [pull.seed for pull in gone[1:]]
+    with pytest.raises(LeaseError, match="issued again"):
+        study.tell(gone[1], GOOD)  # it was not gone after all
+    assert study.tell(again[0], GOOD) == "told"
+
+
+def test_who_waits_for_others_hears_of_it() -> None:
+    study = make(lease_seconds=2.0)
+    held = study.ask(1000)
+    heard: list[tuple[int, float]] = []
+    study.optimize(lambda arm, seed: GOOD, most=1, waits=lambda *one: heard.append(one))
+    assert heard[0] == (len(held), held[0].deadline)
+
+
 def test_a_pull_that_may_have_killed_is_issued_alone() -> None:
     clock = Clock()
     study = make(clock=clock, lease_seconds=10.0, max_leases=4)

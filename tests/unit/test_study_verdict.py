@@ -188,6 +188,20 @@ def test_an_arm_that_is_withdrawn_says_nothing_of_the_answer() -> None:
     assert "arm 0" not in {flip.answer for flip in verdict.flips}
 
 
+def test_pulls_that_a_withdrawn_arm_leaves_over_are_spoken_of() -> None:
+    study = make(policy="top-two", budget=60)
+    for pull in study.pulls():
+        if pull.arm == "arm 0":
+            study.fail(pull, "no")
+        else:
+            study.tell(pull, {"loss": float(pull.seed % 5), "risk": 0.5})
+    verdict = study.recommend()
+    assert (verdict.finished, verdict.pulls_used) == (True, 53), "three of ten were tried"
+    said = "7 pulls were not made: those of withdrawn arms go to no other."
+    assert said in remarks(verdict)
+    assert not any("not made" in line for line in remarks(judged(make(), gaussian([[0, 0]] * 3))))
+
+
 def test_estimates_are_in_the_users_units_and_direction() -> None:
     study = make(objective="maximize mean(loss)", constraints=["mean(risk) >= 0.5"], arms=2)
     verdict = judged(study, gaussian([[3.0, 2.0], [5.0, 2.5]], spread=0.1))

@@ -18,11 +18,14 @@ from ringfence.core.streams import pull_seed
 from ringfence.execution.evaluating import Evaluate, EvaluationError, Order
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import PullFact
+from ringfence.study.observing import values_of
 
 Told: TypeAlias = Callable[[PullFact, str], None]
 """Called after each pull with what became of it: told, already-told, retry, failed or late."""
 Away: TypeAlias = Callable[[StorageAwayError], None]
 """Called each time the database server is found to be away."""
+Waits: TypeAlias = Callable[[int, float], None]
+"""Called while others hold all pulls that are left: how many, and when the first lease runs out."""
 
 _NAP_SECONDS = 0.05
 _LONGEST_NAP_SECONDS = 1.0
@@ -50,6 +53,7 @@ class Crew:
     executor: Executor | None = None
     told: Told | None = None
     away: Away | None = None
+    waits: Waits | None = None
     patience_seconds: float = 300.0
     _flying: dict["Future[Any]", PullFact] = field(default_factory=dict)
 
@@ -76,6 +80,8 @@ class Crew:
                 elif self._patiently(lambda: self.desk.is_finished):
                     break
                 else:  # others hold the last pulls of this round
+                    if nap >= _LONGEST_NAP_SECONDS:
+                        self._say_who_is_waited_for()
                     time.sleep(nap)
                     nap = min(2.0 * nap, _LONGEST_NAP_SECONDS)
         except BaseException:
@@ -85,6 +91,11 @@ class Crew:
 
     def _ask(self, room: int) -> list[PullFact]:
         return self._patiently(lambda: self.desk.ask(room)) if room > 0 else []
+
+    def _say_who_is_waited_for(self) -> None:
+        with suppress(StorageAwayError):  # the next question waits for it
+            if self.waits is not None and (pulls := self.desk.held()):
+                self.waits(len(pulls), min(pull.deadline for pull in pulls))
 
     def _patiently(self, act: Callable[[], _Found]) -> _Found:
         """Do it, again and again while the database server is away."""
@@ -122,7 +133,7 @@ class Crew:
         try:
             try:
                 metrics = future.result()
-                report = Report(pull.number, pull.lease, self.desk.values_of(metrics))
+                report = Report(pull.number, pull.lease, values_of(self.desk.plan, metrics))
             except (EvaluationError, InputError) as error:
                 return self.desk.fail(pull.number, pull.lease, str(error), charge=True, retry=True)
             return self.desk.tell([report])[0]  # already-told: its answer was lost on the way

@@ -12,6 +12,7 @@ from ringfence.core.errors import LeaseError, StorageAwayError
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
+from ringfence.study.observing import values_of
 from ringfence.study.verdict import Verdict
 
 POLL_SECONDS = 0.1
@@ -75,7 +76,7 @@ class AsyncCalls(Protocol):
                 beat = asyncio.create_task(self._keep(pull))
                 try:
                     metrics = await evaluate(pull.arm, pull.seed)
-                    self.desk.values_of(metrics)
+                    values_of(self.desk.plan, metrics)
                 except Exception as error:  # noqa: BLE001 - kept with the pull, as a failure
                     with suppress(LeaseError):  # too late: whoever holds it now will tell
                         await self.fail_async(pull, f"{type(error).__name__}: {error}")

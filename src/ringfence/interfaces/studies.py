@@ -15,7 +15,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, NameTakenError, nearest, one_of
 from ringfence.core.streams import pull_seed, pull_seeds, whole_seed
 from ringfence.execution.evaluating import Evaluate, Function
-from ringfence.execution.working import Away, Crew, Told
+from ringfence.execution.working import Away, Crew, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
     arms_of,
@@ -35,6 +35,7 @@ from ringfence.study.deciding import Plan, answer_of
 from ringfence.study.desk import Desk, Report
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Head, PullFact, Round
+from ringfence.study.observing import finite, inside, values_of
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
@@ -202,8 +203,8 @@ class Study(AsyncCalls):
         Returns `told`, or `already-told` when the same values were told before.
         """
         number, held = _lease(pull, lease)
-        price = None if cost is None else self.desk.number("cost", cost)
-        return self.desk.tell([Report(number, held, self.desk.values_of(metrics), price)])[0]
+        price = None if cost is None else finite("cost", cost)
+        return self.desk.tell([Report(number, held, values_of(self.desk.plan, metrics), price)])[0]
 
     def tell_many(self, pulls: Sequence[Held], metrics: Any) -> list[str]:
         """Record many pulls at once, all or none.
@@ -252,6 +253,14 @@ class Study(AsyncCalls):
         """Keep a lease for an evaluation that takes longer; return its new deadline."""
         return self.desk.extend(pull.pull, pull.lease)
 
+    def take_back(self) -> int:
+        """End all leases, of whoever holds them; return how many there were.
+
+        For when workers are known to be gone: their pulls are issued again at once, and not when
+        their leases have run out. One that is not gone after all gets a `LeaseError`.
+        """
+        return self.desk.take_back()
+
     def pulls(self, n: int = 1) -> Iterator[Pull]:
         """Yield leased pulls until the study is finished; tell each before taking the next.
 
@@ -291,17 +300,19 @@ class Study(AsyncCalls):
         most: int | None = None,
         told: Told | None = None,
         away: Away | None = None,
+        waits: Waits | None = None,
     ) -> Verdict | None:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
         `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
         so many pulls. A database server that is away is waited for five minutes; `away` hears of
-        it. Returns the verdict, or None while there is nothing to judge; a study that ends without
-        an arm to judge is an error.
+        it. Pulls that others hold are waited for; `waits` hears how many, and when the first of
+        their leases runs out. Returns the verdict, or None while there is nothing to judge; a study
+        that ends without an arm to judge is an error.
         """
         at_least("workers", workers, 1)
         evaluation = evaluate if _takes_orders(evaluate) else Function(evaluate)
-        Crew(self.desk, evaluation, workers, executor, told, away).run(most=most)
+        Crew(self.desk, evaluation, workers, executor, told, away, waits).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None
@@ -529,7 +540,7 @@ class Study(AsyncCalls):
 
     def _row(self, place: int, metrics: Mapping[str, float]) -> tuple[float, ...]:
         try:
-            return self.desk.values_of(metrics)
+            return values_of(self.desk.plan, metrics)
         except InputError as error:
             raise InputError(f"row {place}: {error}") from None
 
@@ -538,7 +549,7 @@ class Study(AsyncCalls):
         found = []
         for place, row in enumerate(rows.tolist()):
             try:
-                found.append(self.desk.inside(row))
+                found.append(inside(self.desk.plan, row))
             except InputError as error:
                 raise InputError(f"row {place}: {error}") from None
         return found

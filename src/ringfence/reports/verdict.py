@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ringfence.study.facts import WITHDRAWN
 from ringfence.study.verdict import RUNNING, ArmVerdict, Estimate, Flip, Verdict
 
 _NEARLY_SURE = 0.999
@@ -82,6 +83,9 @@ def findings(verdict: Verdict) -> list[str]:
         names = ", ".join(tied[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         lines.append(f"As good as {verdict.arm}, by what was seen: {names}.")
     lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
+    left_over = verdict.budget - verdict.pulls_used
+    if verdict.finished and left_over and any(WITHDRAWN in arm.status for arm in verdict.arms):
+        lines.append(f"{left_over} pulls were not made: those of withdrawn arms go to no other.")
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
     return lines

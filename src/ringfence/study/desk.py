@@ -6,12 +6,12 @@ their numbers. May touch policies and core, and the ports.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
-from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError, nearest
+from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
 from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, PastFact, PullFact, Round, State
@@ -23,7 +23,6 @@ MOST_AT_ONCE = 1_000_000
 _LONGEST_ERROR = 2000
 _NOBODYS = 0.0  # the deadline of a pull that was given back
 _ALONE = 0.5  # the part of a pull's leases after which it is issued alone
-_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -251,6 +250,25 @@ class Desk:
         with self.storage.writing(self.name) as ledger:
             ledger.set_pulls([_given_back(self._leased(ledger, number, lease))])
 
+    def held(self) -> list[PullFact]:
+        """Return the pulls that somebody holds a lease of."""
+        with self.storage.reading(self.name) as ledger:
+            return self._held(ledger)
+
+    def _held(self, ledger: Ledger) -> list[PullFact]:
+        now = self.clock()
+        return [pull for pull in ledger.expired(math.inf, MOST_AT_ONCE) if pull.deadline > now]
+
+    def take_back(self) -> int:
+        """End all leases, so that their pulls can be issued again at once; return how many.
+
+        Whoever holds one and is not gone after all is told so, and nothing is counted twice.
+        """
+        with self.storage.writing(self.name) as ledger:
+            held = self._held(ledger)
+            ledger.set_pulls([_given_back(pull) for pull in held])
+        return len(held)
+
     def raise_budget(self, budget: int) -> None:
         """Raise the budget; a phase policy takes it up at the end of the current phase."""
         if not isinstance(budget, Integral):
@@ -306,47 +324,6 @@ class Desk:
         with self.storage.reading(self.name) as ledger:
             left = (one.round for one in view.departures)
             return list(ledger.rounds_at([0, *left, view.last.number]))
-
-    def values_of(self, metrics: Mapping[str, Any]) -> tuple[float, ...]:
-        """Return an observation's values in the study's order, or refuse it."""
-        wanted = self.plan.metrics
-        if not isinstance(metrics, Mapping):
-            raise InputError(
-                f"metrics = {metrics!r} must be a mapping of metrics to numbers. Mend it."
-            )
-        for name in metrics:
-            if name not in wanted:
-                raise InputError(
-                    f"metric {repr(name)[:_LONGEST_SHOWN]} is unknown to study {self.name!r}. "
-                    f"It has {', '.join(wanted)}.{nearest(name, wanted)}"
-                )
-        values = []
-        for name in wanted:
-            if name not in metrics:
-                raise InputError(
-                    f"metric {name!r} is missing: study {self.name!r} needs "
-                    f"{', '.join(wanted)} of every pull. Add it."
-                )
-            values.append(self.number(f"metric {name!r}", metrics[name]))
-        return self.inside(values)
-
-    def inside(self, values: Sequence[float]) -> tuple[float, ...]:
-        """Return an observation's values if all are within stated bounds, or refuse it."""
-        error = self.plan.noise.outside(self.plan.metrics, values)
-        if error is not None:
-            raise error
-        return tuple(values)
-
-    def number(self, key: str, value: Any) -> float:
-        """Return a finite number, or refuse it."""
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if isinstance(value, str) or not math.isfinite(number):
-            shown = repr(value)[:_LONGEST_SHOWN]
-            raise InputError(f"{key} = {shown} must be a finite number. Tell it as failed.")
-        return number
 
     def _leased(self, ledger: Ledger, number: int, lease: int) -> PullFact:
         found = ledger.pulls([number])

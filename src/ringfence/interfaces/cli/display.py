@@ -10,6 +10,7 @@ from ringfence.interfaces.cli import output
 
 _REFRESH_SECONDS = 0.5
 _COMPLAIN_SECONDS = 10.0
+_WAIT_SECONDS = 60.0
 
 
 class Display:
@@ -64,6 +65,18 @@ class Display:
         if now >= self._next_complaint:
             self._next_complaint = now + _COMPLAIN_SECONDS
             sys.stderr.write(f"waiting: {error}\n")
+            sys.stderr.flush()
+
+    def waits(self, count: int, deadline: float) -> None:
+        """Say once in a while that pulls of others are waited for, and for how long at most."""
+        now = time.monotonic()
+        if now >= self._next_complaint:
+            self._next_complaint = now + _WAIT_SECONDS
+            when = time.strftime("%H:%M:%S", time.localtime(deadline))
+            sys.stderr.write(
+                f"waiting: other workers hold {count} pulls. If they are gone, leases run out from "
+                f"{when} on; `ringfence run ... --take-over` ends them at once.\n"
+            )
             sys.stderr.flush()
 
     def close(self) -> None:

@@ -46,6 +46,10 @@ def run(
     open_page: Annotated[
         bool, typer.Option("--open", help="Show the page of the study while it runs.")
     ] = False,
+    take_over: Annotated[
+        bool,
+        typer.Option("--take-over", help="End the leases of all other workers: they are gone."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
@@ -65,6 +69,8 @@ def run(
     file = read_study_file(Path(study))
     evaluation = file.evaluation()
     known = file.open(storage=storage, workers=workers)
+    if take_over:
+        known.take_back()
     resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
@@ -72,10 +78,16 @@ def run(
     display = Display(known, quiet=json)
     try:
         with beside:
-            known.optimize(evaluation, workers=workers, told=display.told, away=display.away)
+            known.optimize(
+                evaluation,
+                workers=workers,
+                told=display.told,
+                away=display.away,
+                waits=display.waits,
+            )
     except KeyboardInterrupt:
         display.close()
-        sys.stderr.write(f"interrupted; leases were given back. Resume with: {resume}\n")
+        sys.stderr.write(f"interrupted; its leases were given back. Resume with: {resume}\n")
         raise SystemExit(130) from None
     display.close()
     if record is not None:
