@@ -353,6 +353,22 @@ def test_an_interrupted_run_gives_its_leases_back_and_resumes(tmp_path: Path) ->
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
 
 
+def test_a_seed_that_was_drawn_is_shown_and_gives_the_same_study(tmp_path: Path) -> None:
+    file = write_study(tmp_path, budget=24)
+    lines = [one for one in file.read_text("utf-8").splitlines() if not one.startswith("seed")]
+    file.write_text("\n".join(lines), "utf-8")
+    done = ringfence("run", str(file))
+    seed = document(ringfence("status", str(file), "--json"))["seed"]
+    assert f"seed {seed} was drawn" in done.err
+    assert f"seed: {seed}" in ringfence("status", str(file)).out
+    first = document(ringfence("recommend", str(file), "--json"))
+    again = write_study(tmp_path, name="again", budget=24, seed=seed)
+    told = ringfence("run", str(again))
+    assert "drawn" not in told.err
+    second = document(ringfence("recommend", str(again), "--json"))
+    assert first["arms"] == second["arms"]
+
+
 def test_what_others_hold_is_waited_for_with_a_word_or_taken_over(tmp_path: Path) -> None:
     file = write_study(tmp_path, budget=24, lease_seconds=4.0)
     ringfence("ask", str(file), "-n", "2", "--json")

@@ -282,6 +282,7 @@ def test_of_arms_that_come_equally_near_any_is_right() -> None:
     verdict = judged(make(arms=2), lambda arm, seed: {"loss": float(seed % 5), "risk": 2.0})
     assert (verdict.verdict, verdict.confidence) == ("infeasible", 1.0)
     assert sum(is_tied(arm, verdict) for arm in verdict.arms) == 1
+    assert "How near arms come, their margin, is in units of the noise." in remarks(verdict)
 
 
 def test_nothing_is_said_of_ties_where_there_are_none() -> None:

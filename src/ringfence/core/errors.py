@@ -61,10 +61,6 @@ class StorageAwayError(StorageError):
     """A database server is away for now: the same call may be made again later."""
 
 
-class NotBuiltError(InputError):
-    """A part of the design that does not exist yet: refused, never silently ignored."""
-
-
 class InfeasibleWarning(UserWarning):
     """No option seems to respect the limits; the nearest one is named all the same."""
 

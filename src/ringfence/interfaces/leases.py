@@ -64,3 +64,4 @@ class Status:
     arm: str | None
     feasible: bool | None
     finished: bool
+    seed: int

@@ -436,6 +436,7 @@ class Study(AsyncCalls):
             arm=None if best is None else names[best],
             feasible=flag,
             finished=view.head.finished,
+            seed=self.definition.seed,
         )
 
     def raise_budget(self, budget: int) -> None:

@@ -71,6 +71,8 @@ def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
     chosen = next(arm for arm in verdict.arms if arm.name == verdict.arm)
     lines = [f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by]
+    if not verdict.feasible:
+        lines.append("How near arms come, their margin, is in units of the noise.")
     deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
     lines += [
         f"{arm.name} has the better objective, but breaks {broken(arm)}."

@@ -71,6 +71,9 @@ def run(
     known = file.open(storage=storage, workers=workers)
     if take_over:
         known.take_back()
+    if file.content.seed is None and not json:
+        seed = known.definition.seed
+        sys.stderr.write(f"seed {seed} was drawn: with seed = {seed} others can run the same.\n")
     resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
@@ -181,6 +184,7 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     if document["arm"] is not None:
         flag = "feasible" if document["feasible"] else "infeasible"
         output.say(f"looks best: {document['arm']} ({flag})")
+    output.say(f"seed: {document['seed']}")
 
 
 def explain(

@@ -126,6 +126,7 @@ class Status(BaseModel):
     arm: str | None
     feasible: bool | None
     finished: bool
+    seed: int
 
 
 class Ask(BaseModel):
