@@ -332,6 +332,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a seed in words": ({"seed": "7"}, "seed"),
     "a batch of none": ({"batch": 0}, "batch"),
     "no lease": ({"lease_seconds": 0}, "lease_seconds"),
+    "a lease beyond clocks": ({"lease_seconds": 1e18}, "lease_seconds"),
     "retries below zero": ({"retries": -1}, "retries"),
     "no failures at all": ({"max_failures": 0}, "max_failures"),
     "no leases at all": ({"max_leases": 0}, "max_leases"),

@@ -478,6 +478,7 @@ def test_a_study_name_that_is_no_name_is_refused(
         ({"pull": {"python": "nowhere"}}, ["pull.python", "module:function"]),
         ({"pull": {"python": "nowhere:at_all"}}, ["pull.python", "cannot be loaded"]),
         ({"pull": {"command": ["/no/such/program"], "retires": 1}}, ["retires", "retries"]),
+        ({"lease_seconds": 1e18}, ["lease_seconds = 1e+18", "at most 1,000,000,000"]),
     ],
 )
 def test_a_bad_file_gets_an_error_with_its_key_and_a_remedy(
@@ -487,6 +488,37 @@ def test_a_bad_file_gets_an_error_with_its_key_and_a_remedy(
     done = ringfence("run", str(file))
     assert (done.code, done.out) == (2, "")
     for word in [str(file), *words]:
+        assert word in done.err
+    assert not (tmp_path / "trial.db").exists()
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e12", "-2", "0"])
+def test_a_timeout_that_cannot_be_kept_is_refused_before_any_pull(
+    tmp_path: Path, seconds: str
+) -> None:
+    file = write_study(tmp_path)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(f"{text}\ntimeout_seconds = {seconds}\n", encoding="utf-8")
+    done = ringfence("run", str(file))
+    assert (done.code, done.out) == (2, "")
+    for word in (str(file), f"timeout_seconds = {float(seconds)!r}", "above 0", "1,000,000"):
+        assert word in done.err
+    assert not (tmp_path / "trial.db").exists()
+
+
+def test_the_longest_timeout_can_be_waited_for(tmp_path: Path) -> None:
+    file = write_study(tmp_path, pull={"command": COMMAND, "timeout_seconds": 1e6}, budget=20)
+    assert ringfence("run", str(file)).code in (0, 4)
+
+
+def test_a_timeout_without_a_program_is_refused(tmp_path: Path) -> None:
+    """A function cannot be ended: the limit would be ignored."""
+    module = "def measured(arm, seed):\n    return {'cost': 1.0, 'risk': 0.1}\n"
+    (tmp_path / "measured_here.py").write_text(module, encoding="utf-8")
+    pull = {"python": "measured_here:measured", "timeout_seconds": 5}
+    done = ringfence("run", str(write_study(tmp_path, pull=pull)))
+    assert (done.code, done.out) == (2, "")
+    for word in ("pull.timeout_seconds = 5", "no effect with python", "Leave it out", "command"):
         assert word in done.err
     assert not (tmp_path / "trial.db").exists()
 

@@ -378,6 +378,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a seed in parts": ({"seed": 0.5}, "seed = 0.5 must be"),
     "no lease": ({"lease_seconds": 0}, "lease_seconds = 0 must be a positive number"),
     "an endless lease": ({"lease_seconds": float("inf")}, "lease_seconds = inf must be"),
+    "a lease beyond clocks": ({"lease_seconds": 1e18}, r"lease_seconds = 1e\+18 must.* at most"),
     "a lease that is NaN": ({"lease_seconds": float("nan")}, "lease_seconds = nan must be"),
     "retries below zero": ({"retries": -1}, "retries = -1 must be a whole number, 0 or more"),
     "no failures": ({"max_failures": 0}, "max_failures = 0 must be a whole number, 1 or more"),

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import RingfenceError
+from ringfence.core.errors import InputError, RingfenceError
 from ringfence.core.streams import Generator, pull_stream
 
 _MOST_WORDS = 400
+_LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for a program
 
 
 class EvaluationError(RingfenceError):
@@ -62,6 +63,15 @@ class Command:
     arguments: Sequence[str]
     timeout_seconds: float | None = None
     folder: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a time that no program could keep, or that cannot be waited for."""
+        limit = self.timeout_seconds
+        if limit is not None and not 0.0 < limit <= _LONGEST_SECONDS:
+            raise InputError(
+                f"timeout_seconds = {limit!r} must be above 0 and at most {_LONGEST_SECONDS:,.0f}. "
+                "Mend it, or leave it out: evaluations may then take as long as they like."
+            )
 
     def __call__(self, order: Order) -> Mapping[str, Any]:
         """Run the program for one pull."""

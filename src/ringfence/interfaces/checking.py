@@ -15,6 +15,7 @@ from ringfence.core.errors import InputError, nearest
 
 _NAME = re.compile(r"\w[\w .-]{0,99}")
 _LONGEST_NAME = 200
+_LONGEST_SECONDS = 1e9  # some thirty years; deadlines and waits beyond it have no room in a clock
 
 
 def study_name(name: str) -> str:
@@ -116,7 +117,10 @@ def at_least(key: str, value: int, least: int) -> int:
 
 
 def positive(key: str, value: float) -> float:
-    """Return a positive number of seconds."""
-    if not isinstance(value, int | float) or not 0.0 < value < float("inf"):
-        raise InputError(f"{key} = {value!r} must be a positive number of seconds. Mend it.")
+    """Return a positive number of seconds that a clock has room for."""
+    if not isinstance(value, int | float) or not 0.0 < value <= _LONGEST_SECONDS:
+        raise InputError(
+            f"{key} = {value!r} must be a positive number of seconds, at most "
+            f"{_LONGEST_SECONDS:,.0f}. Mend it."
+        )
     return float(value)

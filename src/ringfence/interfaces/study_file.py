@@ -141,6 +141,12 @@ class StudyFile:
                 raise InputError("pull.command = [] must name a program. Add it.")
             timeout = None if pull.timeout_seconds is None else float(pull.timeout_seconds)
             return Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
+        if pull.timeout_seconds is not None:
+            way = "python" if pull.python is not None else "table"
+            raise InputError(
+                f"pull.timeout_seconds = {pull.timeout_seconds!r} has no effect with {way}: only a "
+                "program can be ended. Leave it out, or evaluate pulls by a command."
+            )
         if pull.python is not None:
             return Function(loaded_function("pull.python", pull.python, self.path.parent))
         return self._logged(pull.table)
