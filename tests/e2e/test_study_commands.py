@@ -537,6 +537,42 @@ def test_rows_of_a_table_can_be_pulled(tmp_path: Path) -> None:
     assert document(ringfence("run", str(file), "--json"))["arm"] == "solid"
 
 
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("./evl", ["command = './evl' does not exist", "Mend the path"]),
+        ("./folder", ["command = './folder' does not exist"]),
+        ("./plain", ["command = './plain' may not be executed", "chmod +x"]),
+        ("plain", ["command = 'plain' is no program on PATH", "Write './plain'"]),
+        ("no-such-program", ["is no program on PATH", "Install it"]),
+        ("", ["command = '' is no program on PATH"]),
+        ("./{arm}", ["command = './cheap' does not exist"]),
+        ("a\0b", ["is no program on PATH"]),
+    ],
+)
+def test_a_program_that_cannot_be_run_is_refused_before_any_pull(
+    tmp_path: Path, program: str, words: list[str]
+) -> None:
+    (tmp_path / "plain").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    file = write_study(tmp_path, pull={"command": [program, "{arm}", "{seed}"]})
+    done = ringfence("run", str(file))
+    assert (done.code, done.out) == (2, "")
+    for word in [str(file), *words]:
+        assert word in done.err
+    assert not (tmp_path / "trial.db").exists()
+
+
+def test_a_program_may_be_named_after_the_pull(tmp_path: Path) -> None:
+    """What it is called is known only then, so nothing is refused before."""
+    for number in range(1, 21):
+        script = tmp_path / f"evaluate-{number}"
+        script.write_text(f"#!{sys.executable}\n{PROGRAM}", encoding="utf-8")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    pull = {"command": ["./evaluate-{pull}", "{arm}", "{seed}"]}
+    assert ringfence("run", str(write_study(tmp_path, pull=pull, budget=20))).code == 0
+
+
 def test_a_program_that_is_a_file_can_be_run_directly(tmp_path: Path) -> None:
     script = tmp_path / "evaluate"
     script.write_text(f"#!{sys.executable}\n{PROGRAM}", encoding="utf-8")

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 from ringfence.core.errors import InputError, LeaseError, RingfenceError
+from ringfence.execution.evaluating import Command
 from ringfence.interfaces.leases import Pull
 from ringfence.interfaces.studies import Study
 from ringfence.storage.memory import MemoryStorage
@@ -324,6 +325,19 @@ OTHERS: dict[str, tuple[Act, str]] = {
         "label = '' must be printable",
     ),
     "explaining an unknown arm": (lambda s: s.study.explain("tow"), "Did you mean 'two'"),
+    "nothing to call": (
+        lambda s: s.study.optimize(3),  # type: ignore[arg-type]
+        r"evaluate = 3 must be a function \(arm, seed\) -> metrics\. Give one",
+    ),
+    "nothing to call, in an event loop": (
+        lambda s: asyncio.run(s.study.optimize_async(3)),  # type: ignore[arg-type]
+        r"evaluate = 3 must be a coroutine function",
+    ),
+    "no program": (
+        lambda s: s.study.optimize(Command(["no-such-program", "{arm}"])),
+        "command = 'no-such-program' is no program on PATH. Install it, or give its path",
+    ),
+    "no command": (lambda s: s.study.optimize(Command([])), r"command = \[\] must name a program"),
     "no workers": (lambda s: s.study.optimize(evaluate, workers=0), "workers = 0 must be"),
 }
 

@@ -6,10 +6,13 @@ never writes to a study. May touch study, core, and what the user named.
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from ringfence.core.arrays import Floats
@@ -73,6 +76,19 @@ class Command:
                 "Mend it, or leave it out: evaluations may then take as long as they like."
             )
 
+    def require_program(self, arms: Mapping[str, Mapping[str, Any]]) -> None:
+        """Refuse a program that cannot be run here, before every pull fails of it.
+
+        One that is named after the seed or the pull is known only when that is.
+        """
+        if not self.arguments:
+            raise InputError("command = [] must name a program. Add it.")
+        program = self.arguments[0]
+        if "{seed}" in program or "{pull}" in program:
+            return
+        for one in dict.fromkeys(filled(program, {**arms[arm], "arm": arm}) for arm in arms):
+            _require_program(one, Path(self.folder or ""))
+
     def __call__(self, order: Order) -> Mapping[str, Any]:
         """Run the program for one pull."""
         words = {**order.keys, "arm": order.arm, "seed": order.seed, "pull": order.pull}
@@ -102,6 +118,26 @@ class Command:
             said = _tail(err) or _tail(out) or "nothing"
             raise EvaluationError(f"exit code {process.returncode}; it said: {said}")
         return _metrics(out)
+
+
+def _require_program(program: str, folder: Path) -> None:
+    """Refuse what is no program on PATH nor, with a slash in its name, seen from the folder."""
+    beside, has_place = folder / program, os.sep in program
+    if "\0" not in program and shutil.which(str(beside) if has_place else program) is not None:
+        return
+    is_file = "\0" not in program and beside.is_file()
+    if has_place and is_file:
+        raise InputError(
+            f"command = {program!r} may not be executed. Allow it with: "
+            f"chmod +x {shlex.quote(str(beside))}"
+        )
+    if has_place:
+        raise InputError(
+            f"command = {program!r} does not exist, seen from {str(folder.resolve())!r}. Mend the "
+            "path, or put the program there."
+        )
+    remedy = f"Write './{program}'." if is_file else "Install it, or give its path."
+    raise InputError(f"command = {program!r} is no program on PATH. {remedy}")
 
 
 def filled(argument: str, words: Mapping[str, Any]) -> str:
@@ -146,6 +182,13 @@ class Function:
     """
 
     function: Callable[..., Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be called, before every pull fails of it."""
+        if not callable(self.function):
+            raise InputError(
+                f"evaluate = {self.function!r} must be a function (arm, seed) -> metrics. Give one."
+            )
 
     def __call__(self, order: Order) -> Mapping[str, Any]:
         """Call it for one pull."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from ringfence.core.errors import LeaseError, StorageAwayError
+from ringfence.core.errors import InputError, LeaseError, StorageAwayError
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
@@ -70,6 +70,11 @@ class AsyncCalls(Protocol):
         self, evaluate: Callable[[str, int], Any], *, workers: int = 1
     ) -> Verdict:
         """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time."""
+        if not callable(evaluate):
+            raise InputError(
+                f"evaluate = {evaluate!r} must be a coroutine function (arm, seed) -> metrics. "
+                "Give one."
+            )
 
         async def work() -> None:
             async for pull in self.pulls_async():

@@ -14,7 +14,7 @@ import numpy as np
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, NameTakenError, nearest, one_of
 from ringfence.core.streams import pull_seed, pull_seeds, whole_seed
-from ringfence.execution.evaluating import Evaluate, Function
+from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
 from ringfence.execution.working import Away, Crew, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
@@ -307,11 +307,14 @@ class Study(AsyncCalls):
         `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
         so many pulls. A database server that is away is waited for five minutes; `away` hears of
         it. Pulls that others hold are waited for; `waits` hears how many, and when the first of
-        their leases runs out. Returns the verdict, or None while there is nothing to judge; a study
-        that ends without an arm to judge is an error.
+        their leases runs out. What cannot be called, or is no program, is refused before any pull.
+        Returns the verdict, or None while there is nothing to judge; a study that ends without an
+        arm to judge is an error.
         """
         at_least("workers", workers, 1)
         evaluation = evaluate if _takes_orders(evaluate) else Function(evaluate)
+        if isinstance(evaluation, Command) and executor is None:  # elsewhere are other programs
+            evaluation.require_program(self.definition.arms)
         Crew(self.desk, evaluation, workers, executor, told, away, waits).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
@@ -590,9 +593,7 @@ def _plan(definition: Definition, functions: Functions | None) -> Plan:
 
 
 def _takes_orders(evaluate: Any) -> bool:
-    from ringfence.execution import evaluating
-
-    return isinstance(evaluate, evaluating.Command | evaluating.Function | evaluating.LoggedRows)
+    return isinstance(evaluate, Command | Function | LoggedRows)
 
 
 def _lease(pull: Pull | int, lease: int | None) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
+from ringfence.interfaces.checking import arms_of
 from ringfence.interfaces.storages import has_study
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
@@ -137,10 +138,10 @@ class StudyFile:
                 "command = ['./evaluate', '--arm', '{arm}', '--seed', '{seed}']."
             )
         if pull.command is not None:
-            if not pull.command:
-                raise InputError("pull.command = [] must name a program. Add it.")
             timeout = None if pull.timeout_seconds is None else float(pull.timeout_seconds)
-            return Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
+            command = Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
+            command.require_program(arms_of(self.content.arms))
+            return command
         if pull.timeout_seconds is not None:
             way = "python" if pull.python is not None else "table"
             raise InputError(
