@@ -597,6 +597,14 @@ def test_pulls_are_found_by_number(place: Place) -> None:
         assert of_arm(0, 648, 700) == [(0, 648), (0, 649)]
         assert of_arm(2, 0, 10) == []
 
+        def at(*places: tuple[int, int]) -> list[tuple[int, int]]:
+            return [(pull.arm, pull.ordinal) for pull in ledger.pulls_at(places)]
+
+        assert at() == []
+        assert at((1, 3), (0, 649), (2, 0), (0, 5000), (0, 3)) == [(0, 3), (1, 3), (0, 649)]
+        many = [(arm, ordinal) for arm in (1, 0) for ordinal in range(600, 0, -1)]
+        assert sorted(at(*many)) == sorted(many), "more than one statement can name"
+
 
 def test_a_number_asked_for_twice_brings_no_other_pull(place: Place) -> None:
     storage = place.open()

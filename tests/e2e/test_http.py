@@ -432,3 +432,13 @@ def test_a_study_that_has_hardly_begun_can_be_looked_at(served: Served, told: in
         assert served.client.get(f"{at}/figures/{kind}").status_code in (200, 404, 409, 422)
     answers = [served.client.get(f"{at}/{what}").status_code for what in ("recommend", "record")]
     assert answers == [200, 200] if status["arm"] else set(answers) <= {409, 422}
+
+
+def test_a_study_whose_arms_all_failed_says_why_on_its_page(served: Served) -> None:
+    at = create(served, policy="uniform", max_failures=1)
+    while pulls := strict(served.client.post(f"{at}/ask", json={"n": 1}))["pulls"]:
+        failed = {"pull": pulls[0]["pull"], "lease": pulls[0]["lease"], "error": "no <disk>\nleft"}
+        strict(served.client.post(f"{at}/fail", json=failed))
+    page = served.client.get(at.removeprefix("/api"))
+    assert "(the last error: no &lt;disk&gt; ... left)" in page.text
+    assert "begin a study of another name" in page.text

@@ -204,7 +204,10 @@ def test_an_arm_whose_program_fails_is_withdrawn(tmp_path: Path, fault: str) -> 
     assert document(done)["arm"] == "solid"
     explained = document(ringfence("explain", str(file), "dear", "--json"))["arms"]
     assert [arm["name"] for arm in explained] == ["dear"]
-    assert "3 failed pulls in a row" in explained[0]["reason"]
+    assert "3 failed pulls in a row (the last error: " in explained[0]["reason"]
+    assert words in explained[0]["reason"]
+    assert "\n" not in explained[0]["reason"]
+    assert f"dear {explained[0]['reason']}" in ringfence("status", str(file)).out
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
     with sqlite3.connect(tmp_path / "trial.db") as connection:
         errors = connection.execute(
@@ -220,6 +223,12 @@ def test_a_study_of_failing_arms_alone_stops_and_says_so(tmp_path: Path) -> None
     done = ringfence("run", str(file))
     assert done.code == 2
     assert "no arm with enough observations" in done.err
+    assert "(the last error: exit code 7; it said: nothing)" in done.err
+    storage = f"sqlite:///{tmp_path / 'trial.db'}"
+    remedy = f"ringfence studies --storage {storage} --delete trial"
+    assert remedy.replace(storage, "URL") in done.err
+    assert ringfence(*remedy.split()[1:]).code == 0
+    assert ringfence("run", str(write_study(tmp_path))).code == 0, "mended, and begun anew"
     assert "Traceback" not in done.err
 
 

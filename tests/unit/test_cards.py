@@ -106,6 +106,7 @@ def test_a_withdrawn_arm_says_so() -> None:
     card = cards(run("constrained-sr", breaks="quick"))["quick"]
     assert (card.left, card.headline, card.terms) == (True, "withdrawn", ())
     assert "3 failed pulls in a row" in card.lines[0]
+    assert card.lines[1].startswith("The last error: ")
 
 
 def test_arms_that_stay_are_told_by_what_keeps_them_from_being_the_answer() -> None:

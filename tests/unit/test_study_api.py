@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from ringfence.core.errors import InputError, LeaseError, RingfenceError
 from ringfence.execution.evaluating import Command
 from ringfence.interfaces.leases import Pull
 from ringfence.interfaces.studies import Study
+from ringfence.reports.verdict import reason
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.book import Book
@@ -988,6 +990,11 @@ def test_an_arm_that_cannot_be_evaluated_is_withdrawn(
     assert two.status == "withdrawn: 3 failed pulls in a row"
     assert two.pulls == 0
     assert two.estimates == {}
+    assert two.error is not None
+    assert said in two.error
+    assert f"3 failed pulls in a row (the last error: {two.error})" in reason(two)
+    assert all(arm.error is None for arm in verdict.arms if arm.name != "two")
+    assert escape(two.error) in study.record()
     with study.desk.storage.reading("s") as ledger:
         pulls = ledger.pulls_between(1, ledger.head.issued)
     failed = [pull for pull in pulls if pull.state == State.FAILED]
@@ -1029,6 +1036,7 @@ def test_an_arm_of_which_too_little_was_seen_is_withdrawn() -> None:
             study.tell(pull, evaluate(pull.arm, pull.seed))
     three = study.explain("three")[0]
     assert (three.status, three.pulls) == ("withdrawn: only 1 of its pulls succeeded", 1)
+    assert three.error == "no"
     assert three.phase == 1
     assert study.recommend().arm == "one"
     assert study.doctor().is_sound
@@ -1061,8 +1069,14 @@ def test_a_study_without_arms_left_stops_with_an_error(policy: str) -> None:
     assert study.status().alive == ()
     assert study.status().failed == 9
     assert study.doctor().is_sound
-    with pytest.raises(InputError, match="no arm"):
+    with pytest.raises(InputError, match="no arm") as seen:
         study.recommend()
+    for word in (
+        "one withdrawn: 3 failed pulls in a row (the last error: metric 'loss' is missing",
+        "do not come back", "begin a study of another name", "--delete s).",
+    ):  # fmt: skip
+        assert word in str(seen.value)
+    assert "Study.bring" not in str(seen.value), "nothing was told that could be taken along"
 
 
 def test_arms_that_break_late_leave_no_answer() -> None:

@@ -76,6 +76,14 @@ class MissingExtraError(RingfenceError, ImportError):
         )
 
 
+def one_line(text: str, most: int = 200) -> str:
+    """Return a text on one line: of several its first and its last, which say the most."""
+    plain = "".join(one if one.isprintable() or one in "\r\n" else " " for one in text)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    whole = " ... ".join(dict.fromkeys(lines[:1] + lines[-1:]))
+    return whole if len(whole) <= most else f"{whole[: most // 2]} ... {whole[-most // 2 :]}"
+
+
 def one_of(key: str, value: object, options: Iterable[str]) -> InputError:
     """Return the error for a name that is not among the options, with the nearest one."""
     known = list(options)

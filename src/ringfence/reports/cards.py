@@ -48,7 +48,7 @@ def cards_of(
         for left in one.left:
             alive[left.arm] = True
         for left in one.left:
-            told[left.arm] = _dropped(plan, one, left, alive.copy())
+            told[left.arm] = _dropped(plan, one, left, alive.copy(), verdict.arms[left.arm].error)
             alive[left.arm] = False
     best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
     places = {arm.name: place for place, arm in enumerate(verdict.arms)}
@@ -58,11 +58,12 @@ def cards_of(
     ]
 
 
-def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask) -> Card:
+def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | None) -> Card:
     name = plan.definition.arm_names[left.arm]
     if left.is_withdrawal or left.gap is None:
         text = f"It was {left.reason}, at the end of phase {at.number}."
-        return Card(left.arm, name, left=True, headline="withdrawn", lines=(text,))
+        said = [] if error is None else [f"The last error: {error}"]
+        return Card(left.arm, name, left=True, headline="withdrawn", lines=(text, *said))
     estimates, scales = np.array(at.seen["estimates"]), np.array(at.seen["scales"])
     problem = plan.problem.judged
     best = apparent_best(estimates, alive, scales, problem.thresholds, plan.priority)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ringfence.study.facts import WITHDRAWN
-from ringfence.study.verdict import RUNNING, ArmVerdict, Estimate, Flip, Verdict
+from ringfence.study.verdict import RUNNING, ArmVerdict, Estimate, Flip, Verdict, with_error
 
 _NEARLY_SURE = 0.999
 _MOST_NAMED = 8
@@ -127,7 +127,7 @@ def reason(arm: ArmVerdict, verdict: Verdict | None = None) -> str:
         if is_tied(arm, verdict):
             return "; ".join([f"as good as {verdict.arm}", *breaks])
         return breaks[0] if breaks else f"{verdict.arm} looks better"
-    words = arm.status
+    words = with_error(arm.status, arm.error)
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
         words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"

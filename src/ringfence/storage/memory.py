@@ -57,8 +57,11 @@ class _Pages:
         return [self._pulls[number] for number in numbers]
 
     def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
-        wanted = ((arm, ordinal) for ordinal in range(first, last + 1))
-        return [self._pulls[self._places[place]] for place in wanted if place in self._places]
+        return self.pulls_at([(arm, ordinal) for ordinal in range(first, last + 1)])
+
+    def pulls_at(self, places: Sequence[tuple[int, int]]) -> Sequence[PullFact]:
+        numbers = sorted(self._places[place] for place in places if place in self._places)
+        return [self._pulls[number] for number in numbers]
 
     def harvest(self, first: int, last: int) -> Harvest:
         return Harvest.of(self.pulls_between(first, last), self.metric_count)

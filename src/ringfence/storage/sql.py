@@ -227,6 +227,13 @@ class SqlLedger:
             sa.and_(schema.pulls.c.arm == arm, schema.pulls.c.ordinal.between(first, last))
         )
 
+    def pulls_at(self, places: Sequence[tuple[int, int]]) -> Sequence[PullFact]:
+        """Return pulls by arm and ordinal."""
+        place, found = sa.tuple_(schema.pulls.c.arm, schema.pulls.c.ordinal), list[PullFact]()
+        for start in range(0, len(places), _MANY):
+            found += self._pulls(place.in_(places[start : start + _MANY]))
+        return sorted(found, key=lambda pull: pull.number)
+
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of a stretch of pulls."""
         width = len(self.definition.metrics)

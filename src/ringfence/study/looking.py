@@ -9,9 +9,9 @@ the ports.
 from dataclasses import replace
 from threading import Lock
 
-from ringfence.core.errors import MissingStudyError
+from ringfence.core.errors import MissingStudyError, one_line
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import Head, Round
+from ringfence.study.facts import Head, Round, State
 from ringfence.study.ports import Ledger, Storage
 from ringfence.study.reading import Ahead, Reader, View
 
@@ -51,6 +51,7 @@ class Lookout:
         self.reader = Reader(plan)  # never changed, only exchanged
         self._ahead: Ahead | None = None
         self._created_at: float | None = None
+        self._errors: dict[int, str] = {}  # of withdrawn arms; what was said does not change
         self._one_reads = Lock()
 
     def keep(self, reader: Reader) -> None:
@@ -83,7 +84,21 @@ class Lookout:
                 brought=brought,
                 told=reader.told,
                 failed=reader.failed,
+                errors=self._last_errors(reader, ledger),
             )
+
+    def _last_errors(self, reader: Reader, ledger: Ledger) -> dict[int, str]:
+        """Return what the last failed pull of every withdrawn arm said, each read once."""
+        gone = [one.rejection.arm for one in reader.departures if one.rejection.is_withdrawal]
+        fresh = [arm for arm in gone if arm not in self._errors]
+        if fresh:
+            known = self._errors | dict.fromkeys(fresh, "")
+            places = [place for arm in fresh for place in reader.failing_pulls(arm)]
+            for pull in ledger.pulls_at(places):
+                if pull.state == State.FAILED:
+                    known[pull.arm] = one_line(pull.error or "")
+            self._errors = known
+        return {arm: self._errors[arm] for arm in gone if self._errors[arm]}
 
     def _settled(
         self,

@@ -52,6 +52,9 @@ class Ledger(Protocol):
     def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
         """Return an arm's pulls with first <= ordinal <= last."""
 
+    def pulls_at(self, places: Sequence[tuple[int, int]]) -> Sequence[PullFact]:
+        """Return pulls by arm and ordinal, in the order of their numbers, without missing ones."""
+
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of the pulls with first <= number <= last, as arrays."""
 

@@ -27,7 +27,8 @@ class View:
     """Where a study stands and what it has seen; `last` is its latest round.
 
     `used` pulls were evaluated and charged. `samples` [pull, metric] are by arm, where an
-    attribute as it was written cannot do without them, and none elsewhere.
+    attribute as it was written cannot do without them, and none elsewhere. `errors` are, by arm
+    and on one line, what the last failed pulls of arms said that were withdrawn for failing.
     """
 
     head: Head
@@ -39,6 +40,7 @@ class View:
     brought: int
     told: int
     failed: int
+    errors: Mapping[int, str]
 
 
 class Ahead(NamedTuple):
@@ -184,6 +186,18 @@ class Reader:
         for arm, values in earlier.items():
             found[arm] = np.concatenate([np.array(values), found[arm]])
         return tuple(found)
+
+    def failing_pulls(self, arm: int) -> list[tuple[int, int]]:
+        """Return where the failures are that an arm was withdrawn for, by arm and ordinal.
+
+        The one that broke it, or any of its few pulls where too few succeeded.
+        """
+        if arm in self.broken:
+            return [(arm, self.broken[arm])]
+        if self.last is None or self.book.is_seen[arm]:
+            return []  # it was withdrawn because of another
+        count = self.last.before[arm] + self.last.allocation[arm]
+        return [(arm, ordinal) for ordinal in range(count)]
 
     def tally(self) -> Tally | None:
         """Return what was read as a tally; None where sums do not suffice."""

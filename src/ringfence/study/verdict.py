@@ -5,7 +5,8 @@ draws of what the truth may be, normal around the estimates (shares with few eve
 approximate, the more so because pulls were chosen by what was seen. May touch policies and core.
 """
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +24,12 @@ from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
+from ringfence.study.facts import Departure
 from ringfence.study.reading import View
 
 SURE = 0.95
 RUNNING = "in the running"
+_MOST_NAMED = 8
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
 
 
@@ -44,7 +47,8 @@ class ArmVerdict:
     """What is known of one arm. `status` says whether it is still in the running, or why not.
 
     `margin` is its largest violation in units of the noise, with the 95% interval of the constraint
-    that it belongs to; `blocked_by` the constraints that it seems to break.
+    that it belongs to; `blocked_by` the constraints that it seems to break. `error` is what the
+    last failed pull said, on one line, of an arm that was withdrawn for failing.
     """
 
     name: str
@@ -59,6 +63,7 @@ class ArmVerdict:
     gap: float | None = None
     margin_low: float | None = None
     margin_high: float | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True)
@@ -121,14 +126,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     head, book = view.head, view.book
     alive = in_the_running(view) if among is None else among
     if not alive.any():
-        why = "; ".join(
-            f"{plan.definition.arm_names[one.rejection.arm]} {one.rejection.reason}"
-            for one in view.departures
-        )
-        raise InputError(
-            f"study {plan.definition.name!r} has no arm with enough observations to judge it by. "
-            + (f"Mend the evaluations: {why}." if why else "Tell some pulls first.")
-        )
+        raise InputError(no_answer(plan, view))
     best, feasible = answer_of(plan, alive, book)
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
     judged = book.is_comparable.copy()
@@ -161,6 +159,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 gap=None if left is None else left.gap,
                 margin_low=low,
                 margin_high=high,
+                error=view.errors.get(arm),
             )
         )
     varies = np.diagonal(evidence.covariances, axis1=1, axis2=2)[judged].max(axis=0) > 0.0
@@ -183,6 +182,37 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         ),
         brought=view.brought,
     )
+
+
+def no_answer(plan: Plan, view: View) -> str:
+    """Return why no arm can be named, and what to do about it."""
+    name = plan.definition.name
+    words = f"study {name!r} has no arm with enough observations to judge it by"
+    gone = departed(plan, view, view.departures)
+    if len(gone) > _MOST_NAMED:
+        gone[_MOST_NAMED:] = [f"and {len(gone) - _MOST_NAMED} further arms"]
+    words += f": {'; '.join(gone)}." if gone else "."
+    if view.last is None or any(view.last.alive):
+        return f"{words} Tell some pulls first."
+    kept = " Study.bring takes what was told along." if view.told else ""
+    return (
+        f"{words} Arms that left do not come back: mend the evaluations, then begin a study of "
+        "another name, or delete this one (ringfence studies --storage URL --delete "
+        f"{shlex.quote(name)}).{kept}"
+    )
+
+
+def departed(plan: Plan, view: View, departures: Iterable[Departure]) -> list[str]:
+    """Return arms that left, a line each, with why; those that failed with their last error."""
+    return [
+        f"{plan.definition.arm_names[one.arm]} {with_error(one.reason, view.errors.get(one.arm))}"
+        for one in (departure.rejection for departure in departures)
+    ]
+
+
+def with_error(reason: str, error: str | None) -> str:
+    """Return why an arm left, with what its last failed pull said."""
+    return reason if error is None else f"{reason} (the last error: {error})"
 
 
 def _margin(evidence: Evidence, arm: int) -> float:

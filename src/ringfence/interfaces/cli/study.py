@@ -171,7 +171,11 @@ def fail(
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
-    document = asdict(open_study(study, storage).status())
+    from ringfence.study.verdict import departed
+
+    known = open_study(study, storage)
+    view = known.desk.look(samples=False)
+    document = asdict(known.status(view))
     if json:
         output.print_json(document)
         return
@@ -181,6 +185,9 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         f"{document['failed']} failed, of {document['budget']} pulls."
     )
     output.say(f"in the running: {', '.join(document['alive']) or 'no arm'}")
+    withdrawn = [one for one in view.departures if one.rejection.is_withdrawal]
+    for line in departed(known.desk.plan, view, withdrawn):
+        output.say(line)
     if document["arm"] is not None:
         flag = "feasible" if document["feasible"] else "infeasible"
         output.say(f"looks best: {document['arm']} ({flag})")

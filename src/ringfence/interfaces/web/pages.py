@@ -25,10 +25,11 @@ from ringfence.reports.cards import cards_of
 from ringfence.reports.sheet import KIND_WORDS, limits_of, shown_arms
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
-from ringfence.study.verdict import ArmVerdict
+from ringfence.study.verdict import ArmVerdict, no_answer
 
 MOST_ARMS = 40
 _PAGE = 50
+_WAITING = "Nothing to judge yet: too few pulls were told."
 FIGURES = {
     "map": "Deceiver map",
     "timeline": "The course of the study",
@@ -146,7 +147,8 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "every_arm": every_arm,
     }
     if verdict is None:
-        return content
+        is_over = look.status.finished
+        return content | {"waiting": no_answer(plan, look.view) if is_over else _WAITING}
     shown = shown_arms(verdict, len(verdict.arms) if every_arm else MOST_ARMS)
     return content | {
         "sentence": words.sentence(verdict),

@@ -237,6 +237,7 @@ class Arm(BaseModel):
     phase: int | None
     rival: str | None
     gap: float | None
+    error: Annotated[str | None, Field(description="The last one, of an arm that failed.")]
 
 
 class Flip(BaseModel):
