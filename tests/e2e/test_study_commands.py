@@ -310,6 +310,10 @@ def test_studies_are_listed_and_deleted(tmp_path: Path) -> None:
         ({"policy": "uniform"}, ["policy", "constrained-sr", "uniform"]),
         ({"budget": 50}, ["budget = 50", "60", "only rise"]),
         ({"seed": 6}, ["seed", "5", "6"]),
+        ({"lease_seconds": 30}, ["another lease_seconds: it has 600.0, now given 30.0"]),
+        ({"max_failures": 5}, ["another max_failures: it has 3, now given 5"]),
+        ({"max_leases": 5}, ["another max_leases: it has 10, now given 5"]),
+        ({"pull": {"command": COMMAND, "retries": 2}}, ["another retries: it has 0, now given 2"]),
     ],
 )
 def test_a_changed_file_is_refused_and_shows_the_difference(
@@ -320,6 +324,15 @@ def test_a_changed_file_is_refused_and_shows_the_difference(
     assert (done.code, done.out) == (2, "")
     for word in words:
         assert word in done.err
+
+
+def test_what_a_file_leaves_unsaid_stays_as_it_was(tmp_path: Path) -> None:
+    said = {"lease_seconds": 30, "max_failures": 5, "max_leases": 4, "batch": 2}
+    pull = {"command": COMMAND, "retries": 2}
+    ringfence("ask", str(write_study(tmp_path, pull=pull, **said)))
+    assert ringfence("ask", str(write_study(tmp_path))).code == 0
+    kept = rf.Study.load("trial", storage=f"sqlite:///{tmp_path / 'trial.db'}").definition
+    assert {key: getattr(kept, key) for key in (*said, "retries")} == {**said, "retries": 2}
 
 
 def test_a_larger_budget_goes_on(tmp_path: Path) -> None:
@@ -479,6 +492,7 @@ def test_a_study_name_that_is_no_name_is_refused(
         ({"bugdet": 3}, ["unknown key 'bugdet'", "Did you mean 'budget'"]),
         ({"budget": 3}, ["budget = 3", "at least", "Raise"]),
         ({"budget": "60"}, ["budget = '60'"]),
+        ({"batch": 0}, ["batch = 0", "1 or more"]),
         ({"policy": "top-tow"}, ["top-tow", "Did you mean 'top-two'"]),
         ({"constraints": ["mean(risk) < 1"]}, ["constraints[0]", "^"]),
         ({"arms": []}, ["arms"]),

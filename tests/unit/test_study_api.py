@@ -484,6 +484,10 @@ DIFFERENT: dict[str, Any] = {
     "policy": "uniform",
     "batch": 2,
     "metrics": ["seconds"],
+    "lease_seconds": 30.0,
+    "retries": 2,
+    "max_failures": 4,
+    "max_leases": 7,
     "seed": 2,
 }
 

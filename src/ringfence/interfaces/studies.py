@@ -523,7 +523,8 @@ class Study(AsyncCalls):
         """Refuse to go on with a definition that differs from the stored one; show how."""
         mine, theirs = self.definition.to_dict(), other.to_dict()
         keys = ["objective", "constraints", "arms", "policy", "batch", "metrics", "baseline"]
-        keys += ["noise", *["seed"] * seed_matters]
+        keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
+        keys += ["seed"] * seed_matters
         for key in keys:
             if mine[key] != theirs[key]:
                 raise InputError(

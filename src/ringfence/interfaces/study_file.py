@@ -38,7 +38,7 @@ class _Pull(BaseModel):
     python: str | None = None
     table: _Table | None = None
     timeout_seconds: float | int | None = None
-    retries: int = 0
+    retries: int | None = None
 
 
 class _File(BaseModel):
@@ -55,9 +55,9 @@ class _File(BaseModel):
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     storage: str | None = None
-    lease_seconds: float | int = 600.0
-    max_failures: int = 3
-    max_leases: int = 10
+    lease_seconds: float | int | None = None
+    max_failures: int | None = None
+    max_leases: int | None = None
     baseline: str | None = None
     noise: dict[str, Any] | None = None
 
@@ -95,7 +95,8 @@ class StudyFile:
         """Create the study, or load it if it exists and is the same one.
 
         Only the budget may differ, upwards. Without `batch`, an adaptive policy decides as many
-        pulls at once as there are workers when the study is created.
+        pulls at once as there are workers when the study is created. How pulls are decided and
+        leased stays as it was stored where the file does not say it.
         """
         with _placed(self.path):
             return self._open(storage or self.storage, workers)
@@ -112,17 +113,23 @@ class StudyFile:
             "seed": file.seed,
             "metrics": file.metrics,
             "functions": self.functions,
-            "lease_seconds": float(file.lease_seconds),
-            "retries": 0 if file.pull is None else file.pull.retries,
-            "max_failures": file.max_failures,
-            "max_leases": file.max_leases,
             "baseline": file.baseline,
             "noise": file.noise,
             "load_if_exists": True,
         }
-        if file.batch is None and has_study(storage, file.name):
-            workers = Study.load(file.name, storage=storage).definition.batch
-        return Study.create(file.name, batch=file.batch or workers, **arguments)
+        settings = {
+            "batch": file.batch,
+            "lease_seconds": file.lease_seconds,
+            "retries": None if file.pull is None else file.pull.retries,
+            "max_failures": file.max_failures,
+            "max_leases": file.max_leases,
+        }
+        held: dict[str, Any] = {"batch": workers}
+        if None in settings.values() and has_study(storage, file.name):
+            stored = Study.load(file.name, storage=storage, functions=self.functions).definition
+            held = {key: getattr(stored, key) for key in settings}
+        said = {key: value for key, value in settings.items() if value is not None}
+        return Study.create(file.name, **arguments, **held | said)
 
     def evaluation(self) -> Evaluate:
         """Return the way in which pulls are evaluated."""
