@@ -248,7 +248,10 @@ def test_observations_are_exported(tmp_path: Path) -> None:
     assert [int(row["seed"]) for row in rows] == columns["seed"]
     wrong = ringfence("export", file, "--output", str(tmp_path / "pulls.xls"))
     assert wrong.code == 2
-    assert ".csv or .parquet" in wrong.err
+    assert ".csv, .parquet" in wrong.err
+    nowhere = ringfence("export", file, "--output", str(tmp_path / "no" / "folder.csv"))
+    assert (nowhere.code, nowhere.out) == (2, "")
+    assert f"cannot be written: no folder {str(tmp_path / 'no')!r}" in nowhere.err
 
 
 DAMAGE = {  # {p}: the table of pulls
@@ -327,7 +330,7 @@ def test_a_changed_file_is_refused_and_shows_the_difference(
 
 
 def test_what_a_file_leaves_unsaid_stays_as_it_was(tmp_path: Path) -> None:
-    said = {"lease_seconds": 30, "max_failures": 5, "max_leases": 4, "batch": 2}
+    said: dict[str, Any] = {"lease_seconds": 30, "max_failures": 5, "max_leases": 4, "batch": 2}
     pull = {"command": COMMAND, "retries": 2}
     ringfence("ask", str(write_study(tmp_path, pull=pull, **said)))
     assert ringfence("ask", str(write_study(tmp_path))).code == 0
@@ -443,6 +446,32 @@ def test_a_figure_that_cannot_be_drawn_is_refused_before_any_work(
     for word in words:
         assert word in done.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["run", "recommend"])
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ("trial.toml", ["record = ", "must end in .html"]),
+        ("trial.db", ["must end in .html"]),
+        ("no/folder/record.html", ["record = ", "no folder"]),
+        ("folder.html", ["cannot be written"]),
+    ],
+)
+def test_a_record_that_cannot_be_written_is_refused_before_any_work(
+    command: str, record: str, words: list[str], tmp_path: Path
+) -> None:
+    """Above all it is not written over the study itself."""
+    file = write_study(tmp_path)
+    (tmp_path / "folder.html").mkdir()
+    text = file.read_text(encoding="utf-8")
+    done = ringfence(command, str(file), "--record", str(tmp_path / record))
+    assert (done.code, done.out) == (2, "")
+    for word in words:
+        assert word in done.err
+    assert file.read_text(encoding="utf-8") == text
+    assert not (tmp_path / "trial.db").exists()
+    assert not (tmp_path / "no").exists()
 
 
 HOSTILE = [

@@ -6,17 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ringfence.core.errors import InputError, MissingExtraError
+from ringfence.core.errors import MissingExtraError
+from ringfence.reports.files import require_path, write_file
 
+FORMATS = (".csv", ".parquet")
 Columns = Mapping[str, Sequence[Any]]
 
 
 def write_table(path: Path, columns: Columns) -> None:
     """Write columns to a file, by its suffix; numbers read back as they were."""
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in ("csv", "parquet"):
-        raise InputError(f"output = {str(path)!r} must end in .csv or .parquet.")
-    path.write_bytes(table_bytes(kind, columns))
+    require_table_path(path)
+    write_file(path, table_bytes(path.suffix.lower().removeprefix("."), columns), key="output")
+
+
+def require_table_path(path: Path) -> None:
+    """Refuse a table that could not be written, before the work that leads to it."""
+    require_path(path, FORMATS, key="output")
 
 
 def table_bytes(kind: str, columns: Columns) -> bytes:

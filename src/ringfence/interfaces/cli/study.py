@@ -64,6 +64,8 @@ def run(
         )
     if workers < 1:
         raise InputError(f"workers = {workers} must be at least 1. Raise it.")
+    if record is not None:
+        _require_record(record)
     if open_page:
         require_web()
     file = read_study_file(Path(study))
@@ -102,6 +104,8 @@ def recommend(
     study: StudyName, *, storage: StorageUrl = None, record: Record = None, json: Json = False
 ) -> None:
     """Give the verdict so far."""
+    if record is not None:
+        _require_record(record)
     known = open_study(study, storage)
     if record is not None:
         _write_record(known, record, quiet=json)
@@ -228,8 +232,9 @@ def export(
     json: Json = False,
 ) -> None:
     """Write every observation to a table: pull, arm, seed, then the metrics."""
-    from ringfence.reports.tables import write_table
+    from ringfence.reports.tables import require_table_path, write_table
 
+    require_table_path(output_file)
     columns = open_study(study, storage).observations()
     write_table(output_file, columns)
     count = len(columns["pull"])
@@ -344,8 +349,16 @@ def show_verdict(verdict: Any) -> None:
         output.say(f"- {line}")
 
 
+def _require_record(path: Path) -> None:
+    """Refuse a record that could not be written, before the work that leads to it."""
+    from ringfence.reports.files import require_path
+
+    require_path(path, [".html"], key="record")
+
+
 def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(known.record(), encoding="utf-8")
+    from ringfence.reports.files import write_file
+
+    write_file(path, known.record().encode(), key="record")
     if not quiet:
         output.say(f"decision record: {path}")

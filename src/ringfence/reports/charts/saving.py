@@ -4,11 +4,11 @@ May touch the file that the user named.
 """
 
 import io
-import os
 from pathlib import Path
 from typing import Any
 
-from ringfence.core.errors import InputError, MissingExtraError
+from ringfence.core.errors import MissingExtraError
+from ringfence.reports.files import require_path, write_file
 
 FORMATS = (".png", ".svg", ".pdf")
 _PNG_SCALE = 2
@@ -16,14 +16,7 @@ _PNG_SCALE = 2
 
 def require_chart_path(path: Path, *, key: str = "figure") -> None:
     """Refuse a figure that could not be written, before the work that leads to it."""
-    if path.suffix.lower() not in FORMATS:
-        raise InputError(f"{key} = {str(path)!r} must end in {', '.join(FORMATS)}.")
-    folder = path.parent
-    if not folder.is_dir():
-        raise InputError(f"{key} = {str(path)!r} cannot be written: no folder {str(folder)!r}.")
-    target = path if path.exists() else folder
-    if path.is_dir() or not os.access(target, os.W_OK):
-        raise InputError(f"{key} = {str(path)!r} cannot be written. Choose another place.")
+    require_path(path, FORMATS, key=key)
     altair()
 
 
@@ -49,11 +42,7 @@ def save_chart(chart: Any, path: str | Path, *, key: str = "figure") -> Path:
     """
     target = Path(path)
     require_chart_path(target, key=key)
-    drawn = chart_bytes(chart, target.suffix.lower())
-    try:
-        target.write_bytes(drawn)
-    except OSError as error:
-        raise InputError(f"{key} = {str(target)!r} cannot be written: {error.strerror}.") from None
+    write_file(target, chart_bytes(chart, target.suffix.lower()), key=key)
     return target
 
 
