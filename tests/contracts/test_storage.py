@@ -732,6 +732,10 @@ def test_somebody_elses_database_keeps_its_tables(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_reached_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot be used"):
         SqlStorage(f"sqlite:///{tmp_path}/no/such/folder/s.db")
+    with pytest.raises(InputError, match=r"storage = 'sqlite://duo.db'.*Use sqlite:///duo.db\.$"):
+        SqlStorage("sqlite://duo.db")
+    with pytest.raises(InputError, match=r"'postgresql://me:\*{3}@host.*is no storage URL"):
+        SqlStorage("postgresql://me:s3cret@host:port/database")
     with pytest.raises(InputError, match="is no storage URL"):
         SqlStorage("my studies")
     with pytest.raises(InputError, match="mysql is not known"):

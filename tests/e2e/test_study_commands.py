@@ -304,6 +304,14 @@ def test_studies_are_listed_and_deleted(tmp_path: Path) -> None:
     assert "'one'" in gone.err
 
 
+@pytest.mark.parametrize("command", ["status", "run", "studies"])
+def test_a_file_after_two_slashes_is_refused_with_the_third(tmp_path: Path, command: str) -> None:
+    study = [] if command == "studies" else [str(write_study(tmp_path))]
+    done = ringfence(command, *study, "--storage", "sqlite://duo.db")
+    assert (done.code, done.out) == (2, "")
+    assert "three slashes. Use sqlite:///duo.db." in done.err
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -4,6 +4,7 @@ SQLite: write-ahead log, full sync, and `BEGIN IMMEDIATE`, so that a transaction
 never has to be upgraded. May touch core and the database that was named.
 """
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from ringfence.core.errors import (
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
 _BACKENDS = ("sqlite", "postgresql")
+_PASSWORD = re.compile(r":[^/@:]*@")
 _AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
 
 
@@ -31,9 +33,10 @@ def open_engine(url: str) -> Engine:
     """Return the engine of a database that we know, set up for our transactions."""
     try:
         parsed = make_url(url)
-    except sa.exc.ArgumentError:
+    except (sa.exc.ArgumentError, ValueError):  # the latter of a port that is no number
+        shown = _PASSWORD.sub(":***@", url)
         raise InputError(
-            f"storage = {url!r} is no storage URL. Use sqlite:///FILE.db or "
+            f"storage = {shown!r} is no storage URL. Use sqlite:///FILE.db or "
             "postgresql://USER@HOST/DATABASE."
         ) from None
     backend = parsed.get_backend_name()
@@ -51,6 +54,11 @@ def open_engine(url: str) -> Engine:
         raise InputError(
             f"storage = {url!r}: {backend} is not known. Use sqlite:/// or postgresql://."
             f"{nearest(backend, _BACKENDS)}"
+        )
+    if parsed.host is not None or parsed.username is not None:
+        raise InputError(
+            f"storage = {url!r} names a server, where SQLite has a file: a path begins after three "
+            f"slashes. Use sqlite:///{url.partition('://')[2]}."
         )
     engine = sa.create_engine(parsed, connect_args={"timeout": _PATIENCE_SECONDS})
     sa.event.listen(engine, "connect", _prepare_sqlite)
