@@ -184,8 +184,8 @@ def test_what_was_told_stays_and_what_is_over_is_over(client: httpx.Client, begu
     late = begun.failed | {"metrics": begun.told["metrics"]}
     refused(client.post(f"{begun.at}/tell", json=late), 409, "is failed")
     refused(client.post(f"{begun.at}/fail", json=begun.failed), 409, "is failed")
-    old = reported(begun.held) | {"lease": 9}
-    refused(client.post(f"{begun.at}/tell", json=old), 409, "has run out")
+    never = reported(begun.held) | {"lease": 9}
+    refused(client.post(f"{begun.at}/tell", json=never), 409, "was never issued")
     twice = {"pulls": [reported(begun.held)] * 2}
     refused(client.post(f"{begun.at}/tell-many", json=twice), 422, "twice")
     unknown = reported(begun.held) | {"pull": 999}

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 import shutil
 import sqlite3
 import stat
@@ -139,9 +140,9 @@ def test_scripts_ask_and_tell(tmp_path: Path) -> None:
     other = ringfence("tell", file, "1", "1", '{"cost": 9, "risk": 0.1}')
     assert (other.code, other.out) == (2, "")
     assert "already told other values" in other.err
-    late = ringfence("tell", file, "2", "7", metrics)
-    assert "lease 7" in late.err
-    assert late.code == 2
+    never = ringfence("tell", file, "2", "7", metrics)
+    assert "lease 7 of pull 2 of study 'trial' was never issued: lease 1 holds" in never.err
+    assert never.code == 2
     assert (
         document(ringfence("fail", file, "2", "1", "--error", "no", "--json"))["status"] == "failed"
     )
@@ -419,6 +420,28 @@ def test_what_others_hold_is_waited_for_with_a_word_or_taken_over(tmp_path: Path
     assert document(ringfence("doctor", str(other), "--json"))["ok"]
 
 
+def test_how_to_resume_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the file is called."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "my studies"
+    folder.mkdir()
+    file, url = write_study(folder), f"sqlite:///{folder / 'all of them.db'}"
+    monkeypatch.setattr(rf.Study, "optimize", interrupted)
+    done = ringfence("run", str(file), "--storage", url)
+    assert done.code == 130
+    hint = done.err.strip().rpartition("Resume with: ")[2]
+    assert shlex.split(hint) == ["ringfence", "run", str(file), "--storage", url]
+
+
+def test_what_run_takes_is_what_its_help_says() -> None:
+    assert "name of a study" not in ringfence("run", "--help").out
+    assert "name of a study" in ringfence("status", "--help").out
+    assert "must be a study file to run" in ringfence("run", "trial").err
+
+
 def test_a_study_is_drawn_by_kind_and_theme(tmp_path: Path) -> None:
     file = write_study(tmp_path)
     ringfence("run", str(file), "--workers", "2", "--json")
@@ -512,7 +535,12 @@ def test_hostile_names_are_inert_everywhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("../evil", ["name = '../evil'"]), ("a\x1b[31mb", ["name ="]), ("", ["name = ''"])],
+    [
+        ("../evil", ["name = '../evil'"]),
+        ("a\x1b[31mb", ["name ="]),
+        ("", ["name = ''"]),
+        ("x" * 300, ["name = 'xxx", "at most 100"]),
+    ],
 )
 def test_a_study_name_that_is_no_name_is_refused(
     tmp_path: Path, name: str, words: list[str]
@@ -523,12 +551,21 @@ def test_a_study_name_that_is_no_name_is_refused(
         assert word in done.err
 
 
+def test_a_name_too_long_for_a_file_is_refused_as_a_name() -> None:
+    assert ringfence("run", "x" * 300).code == 2
+    done = ringfence("status", "x" * 300)
+    assert (done.code, done.out) == (2, "")
+    assert "at most 100" in done.err
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"bugdet": 3}, ["unknown key 'bugdet'", "Did you mean 'budget'"]),
         ({"budget": 3}, ["budget = 3", "at least", "Raise"]),
-        ({"budget": "60"}, ["budget = '60'"]),
+        ({"budget": "60"}, ["budget = '60' must be a whole number. Mend it."]),
+        ({"budget": 60.5}, ["budget = 60.5 must be a whole number. Mend it."]),
+        ({"lease_seconds": "5"}, ["lease_seconds = '5' must be a number"]),
         ({"batch": 0}, ["batch = 0", "1 or more"]),
         ({"policy": "top-tow"}, ["top-tow", "Did you mean 'top-two'"]),
         ({"constraints": ["mean(risk) < 1"]}, ["constraints[0]", "^"]),

@@ -166,7 +166,11 @@ TELLS: dict[str, tuple[Act, str]] = {
     ),
     "a lease that was never given": (
         lambda s: s.study.tell(s.held.pull, GOOD, lease=9),
-        "lease 9",
+        "lease 9 of pull 3 of study 's' was never issued: lease 2 holds.*that ask returned",
+    ),
+    "lease zero": (
+        lambda s: s.study.fail(s.held.pull, "x", lease=0),
+        "lease 0 of pull 3 .*never issued",
     ),
     "no lease": (
         lambda s: s.study.tell(s.held.pull, GOOD),
@@ -273,9 +277,9 @@ MANY: dict[str, tuple[Act, str]] = {
     ),
 }
 OTHERS: dict[str, tuple[Act, str]] = {
-    "ask for none": (lambda s: s.study.ask(0), r"n = 0 must be from 1"),
-    "ask for fewer": (lambda s: s.study.ask(-2), r"n = -2 must be from 1"),
-    "ask for too many": (lambda s: s.study.ask(10**9), "n = 1000000000 must be from 1 to"),
+    "ask for none": (lambda s: s.study.ask(0), r"n = 0 must be whole, from 1 to 1000000\. Mend it"),
+    "ask for fewer": (lambda s: s.study.ask(-2), "n = -2 must be whole, from 1"),
+    "ask for too many": (lambda s: s.study.ask(10**9), "n = 1000000000 must be whole, from 1 to"),
     "ask for a part": (lambda s: s.study.ask(1.5), "n = 1.5"),  # type: ignore[arg-type]
     "ask in words": (lambda s: s.study.ask("two"), "n = 'two'"),  # type: ignore[arg-type]
     "a budget that falls": (
@@ -400,6 +404,13 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "no failures": ({"max_failures": 0}, "max_failures = 0 must be a whole number, 1 or more"),
     "no leases": ({"max_leases": 0}, "max_leases = 0 must be a whole number, 1 or more"),
     "a metric that rings": ({"metrics": ["x\x07"]}, "metric = .* must be printable"),
+    "one metric in letters": ({"metrics": "zz"}, "metrics = 'zz' must be a list of texts"),
+    "metrics that are a number": ({"metrics": 5}, "metrics = 5 must be a list of texts"),
+    "an objective that is nothing": ({"objective": None}, "objective = None must be text"),
+    "constraints that are nothing": ({"constraints": None}, "constraints = None must be a list"),
+    "a constraint that is a number": ({"constraints": [1]}, "constraints = 1 must be text"),
+    "a storage that is a number": ({"storage": 5}, "storage = 5 must be a URL.*or an open storage"),
+    "a storage that is a path": ({"storage": Path("s.db")}, "storage = .*must be a URL"),
     "no storage": ({"storage": "nowhere"}, "storage = 'nowhere' is no storage URL"),
 }
 

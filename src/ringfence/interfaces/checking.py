@@ -55,6 +55,20 @@ def _own_keys(arm: str, keys: Any) -> dict[str, Any]:
     )
 
 
+def text_of(key: str, text: Any) -> str:
+    """Return what must be written as text."""
+    if not isinstance(text, str):
+        raise InputError(f"{key} = {text!r} must be text. Mend it.")
+    return text
+
+
+def texts_of(key: str, texts: Any) -> tuple[str, ...]:
+    """Return a list of texts; one alone would be taken for its letters."""
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise InputError(f"{key} = {texts!r} must be a list of texts. Mend it.")
+    return tuple(text_of(key, text) for text in texts)
+
+
 def printable(key: str, name: str) -> str:
     """Return a name that can be shown anywhere: printable, not empty, not endless."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():

@@ -18,6 +18,11 @@ def has_study(storage: str, name: str) -> bool:
 def open_storage(storage: str | Storage, *, exists: bool = False) -> Storage:
     """Return the storage that a URL names; with `exists`, a file that is missing is refused."""
     if not isinstance(storage, str):
+        if not hasattr(storage, "writing"):
+            raise InputError(
+                f"storage = {storage!r} must be a URL, such as 'sqlite:///studies.db', or an open "
+                "storage. Mend it."
+            )
         return storage
     if storage == MemoryStorage.url:
         return MemoryStorage()

@@ -25,6 +25,8 @@ from ringfence.interfaces.checking import (
     printable,
     rows_of,
     study_name,
+    text_of,
+    texts_of,
     whole_budget,
 )
 from ringfence.interfaces.leases import Held, Pull, Status
@@ -123,14 +125,16 @@ class Study(AsyncCalls):
         """
         definition = Definition(
             name=study_name(name),
-            objective=objective,
-            constraints=(constraints,) if isinstance(constraints, str) else tuple(constraints),
+            objective=text_of("objective", objective),
+            constraints=texts_of(
+                "constraints", [constraints] if isinstance(constraints, str) else constraints
+            ),
             arms=arms_of(arms),
             budget=whole_budget(budget),
             policy=policy,
             seed=secrets.randbelow(2**32) if seed is None else whole_seed(seed),
             batch=at_least("batch", batch, 1),
-            metrics=tuple(metrics or ()),
+            metrics=texts_of("metrics", () if metrics is None else metrics),
             functions={key: place_of(function) for key, function in (functions or {}).items()},
             lease_seconds=positive("lease_seconds", lease_seconds),
             retries=at_least("retries", retries, 0),
@@ -163,9 +167,8 @@ class Study(AsyncCalls):
         clock: Clock = time.time,
     ) -> "Study":
         """Load a study that exists; functions of your own must be given again."""
-        opened = open_storage(
-            storage if storage is not None else f"sqlite:///{name}.db", exists=True
-        )
+        place = storage if storage is not None else f"sqlite:///{study_name(name)}.db"
+        opened = open_storage(place, exists=True)
         with opened.reading(name) as ledger:
             definition = ledger.definition
         return cls(Desk(Plan.of(definition, functions), opened, clock))

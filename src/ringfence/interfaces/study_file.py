@@ -17,7 +17,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
-from ringfence.interfaces.checking import arms_of
+from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.storages import has_study
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
@@ -37,7 +37,7 @@ class _Pull(BaseModel):
     command: list[str] | None = None
     python: str | None = None
     table: _Table | None = None
-    timeout_seconds: float | int | None = None
+    timeout_seconds: float | None = None
     retries: int | None = None
 
 
@@ -55,7 +55,7 @@ class _File(BaseModel):
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     storage: str | None = None
-    lease_seconds: float | int | None = None
+    lease_seconds: float | None = None
     max_failures: int | None = None
     max_leases: int | None = None
     baseline: str | None = None
@@ -145,8 +145,8 @@ class StudyFile:
                 "command = ['./evaluate', '--arm', '{arm}', '--seed', '{seed}']."
             )
         if pull.command is not None:
-            timeout = None if pull.timeout_seconds is None else float(pull.timeout_seconds)
-            command = Command(tuple(pull.command), timeout, str(self.path.parent.resolve()))
+            folder = str(self.path.parent.resolve())
+            command = Command(tuple(pull.command), pull.timeout_seconds, folder)
             command.require_program(arms_of(self.content.arms))
             return command
         if pull.timeout_seconds is not None:
@@ -220,6 +220,7 @@ def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
         file = _File.model_validate(dict(content))
     except ValidationError as error:
         raise complaint(error, _KEYS, _MISSING) from None
+    study_name(file.name)
     functions = {
         name: loaded_function(f"functions.{name}", text, path.parent)
         for name, text in (file.functions or {}).items()

@@ -68,6 +68,8 @@ _KEYS = {
 _RULES = {
     "string_type": "must be text in quotes",
     "float_type": "must be a number",
+    "int_type": "must be a whole number. Mend it",
+    "int_from_float": "must be a whole number. Mend it",
     "list_type": "must be a list in square brackets",
     "dict_type": "must be a table of key = value",
     "model_type": "must be a table of key = value",

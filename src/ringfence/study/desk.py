@@ -71,7 +71,7 @@ class Desk:
         others with it.
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
-            raise InputError(f"n = {count!r} must be from 1 to {MOST_AT_ONCE}. Ask for fewer.")
+            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Mend it.")
         reader = self._lookout.reader
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
@@ -337,6 +337,11 @@ class Desk:
             raise LeaseError(
                 f"pull {pull.number} of study {self.name!r} is {pull.state}: nothing more can be "
                 "said of it. Ask for another."
+            )
+        if not 1 <= lease <= pull.lease:
+            raise LeaseError(
+                f"lease {lease} of pull {pull.number} of study {self.name!r} was never issued: "
+                f"lease {pull.lease} holds. Give the lease that ask returned with the pull."
             )
         if pull.lease != lease:
             raise LeaseError(

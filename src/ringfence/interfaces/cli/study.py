@@ -4,6 +4,7 @@ May touch every room.
 """
 
 import json as json_module
+import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -27,6 +28,14 @@ StudyName = Annotated[
         autocompletion=completing.studies,
     ),
 ]
+StudyPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A study file (.toml): it says how pulls are evaluated.",
+        autocompletion=completing.files,
+    ),
+]
 StorageUrl = Annotated[
     str | None,
     typer.Option("--storage", help="Where studies are kept; by default NAME.db beside the file."),
@@ -38,7 +47,7 @@ Record = Annotated[
 
 
 def run(
-    study: StudyName,
+    study: StudyPath,
     *,
     workers: Workers = 1,
     storage: StorageUrl = None,
@@ -76,7 +85,8 @@ def run(
     if file.content.seed is None and not json:
         seed = known.definition.seed
         sys.stderr.write(f"seed {seed} was drawn: with seed = {seed} others can run the same.\n")
-    resume = f"ringfence run {study}" + (f" --storage {storage}" if storage else "")
+    place = ["--storage", storage] if storage else []
+    resume = shlex.join(["ringfence", "run", study, *place])
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
         beside = page_beside(storage or file.storage, known.name, file.functions)
@@ -285,7 +295,10 @@ def studies(
 
 
 def _is_file(study: str) -> bool:
-    return study.endswith(".toml") or Path(study).is_file()
+    try:
+        return study.endswith(".toml") or Path(study).is_file()
+    except OSError:  # too long for a file: it is refused as a name
+        return False
 
 
 def open_study(study: str, storage: str | None, *, create: bool = False) -> Any:
