@@ -270,6 +270,30 @@ def test_arms_that_hardly_differ_are_refused(distance: float) -> None:
         rf.plan(two_arms(arms=arms), target_error=0.01)
 
 
+@pytest.mark.parametrize(
+    ("arms", "said"),
+    [
+        ({"a": [1.0, -1.0], "b": [0.0, 0.0]}, ["'b' from its limit (it lies on mean(risk) <= 0)"]),
+        ({"a": [0.0, 1e-12], "b": [1.0, -1.0]}, ["'a' from its limit (it lies on mean(risk) <="]),
+        ({"a": [1.0, -1.0], "b": [1.0 - 1e-12, -1.0]}, ["arm 'a' from 'b' (they tie)"]),
+        (
+            {"a": [1.0, -1.0], "b": [0.0, 0.0], "c": [1e-12, -1.0]},
+            ["'b' from its limit", ", nor arm 'c' from 'b' (they tie)"],
+        ),
+        ({"a": [1.0, 2.0], "b": [0.0, 1.0], "c": [0.0, 1.0 + 1e-12]}, ["arm 'c' from 'b' (they"]),
+    ],
+)
+def test_the_arm_that_no_budget_tells_apart_is_named(
+    arms: dict[str, list[float]], said: list[str]
+) -> None:
+    """Not those whose gap is capped by the slack of the best arm, which is none."""
+    means = {name: {"mean": mean} for name, mean in arms.items()}
+    with pytest.raises(InputError) as error:
+        rf.plan(two_arms(arms=means), target_error=0.01)
+    assert all(one in str(error.value) for one in said)
+    assert str(error.value).count(" from ") == len(said)
+
+
 @pytest.mark.parametrize("target", ["0.01", None])
 def test_a_target_must_be_a_number(target: Any) -> None:
     with pytest.raises(InputError, match="must be a number"):

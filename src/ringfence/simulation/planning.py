@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 
+from ringfence.core.attributes import Constraint
 from ringfence.core.errors import InputError
 from ringfence.policies.policy import MOST_PULLS, Policy
 from ringfence.simulation.instance import Instance
@@ -151,14 +152,37 @@ def require_possible(instance: Instance, target: float) -> None:
         raise InputError(
             f"target_error = {target:g} is too small for numbers. Use {_LEAST_TARGET:g} or more."
         )
-    for name, arm in zip(instance.arms, instance.hardness.arms, strict=True):
-        apart = abs(arm.margin) if arm.Delta is None else arm.Delta
-        if apart < _LEAST_APART:
-            raise InputError(
-                f"instance {instance.name!r}: no budget tells arm {name!r} from what it must be "
-                "told from (it lies on a threshold, or ties with the best). Move the threshold, or "
-                "drop the arm."
-            )
+    untold = _untold(instance)
+    if untold:
+        raise InputError(
+            f"instance {instance.name!r}: no budget tells {', nor '.join(untold)}. Move the "
+            "threshold, or drop the arm."
+        )
+
+
+def _untold(instance: Instance) -> list[str]:
+    """Return which arms no budget can tell from a limit that they lie on, or from the best.
+
+    The gap of every arm is capped by the slack of the best one, so gaps do not say who is at fault.
+    """
+    theory = instance.hardness
+    found = []
+    for place, (name, arm) in enumerate(zip(instance.arms, theory.arms, strict=True)):
+        apart = abs(arm.margin) if arm.delta is None else arm.delta
+        if apart >= _LEAST_APART:
+            continue
+        if arm.delta is None or (theory.feasible and arm.margin > 0.0):
+            limit = _nearest_limit(instance, place)
+            found.append(f"arm {name!r} from its limit (it lies on {limit})")
+        else:
+            found.append(f"arm {name!r} from {instance.arms[theory.optimal]!r} (they tie)")
+    return found
+
+
+def _nearest_limit(instance: Instance, arm: int) -> Constraint:
+    """Return the limit that an arm's margin is about."""
+    violations = instance.scales[1:] * (instance.compared[arm, 1:] - instance.judged.thresholds)
+    return instance.problem.constraints[int(violations.argmax())]
 
 
 def whole_target(target: float) -> float:
