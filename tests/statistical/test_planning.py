@@ -1,6 +1,7 @@
 """Plans: the budget that they return reaches the target, and a clearly smaller one does not."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from scipy import stats
 import ringfence as rf
 from ringfence.core.errors import InputError
 from ringfence.core.schedule import Phase
+from ringfence.interfaces.cli import output
 from ringfence.policies.policy import PhasePolicy
 from ringfence.policies.registry import find_policy
 from ringfence.simulation.instance import Instance
@@ -316,7 +318,8 @@ def test_the_command_plans_and_draws(tmp_path: Path) -> None:
     done = ringfence(
         "plan", "paper-1", "--target-error", "0.01", "--brief", "--figure", picture, "--json"
     )
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert all(line.startswith("planning: ") for line in done.err.splitlines())
     found = done.document
     assert found["policy"] == "constrained-sr"
     assert found["ci_low"] <= found["error_rate"] <= found["ci_high"]
@@ -328,6 +331,26 @@ def test_the_command_plans_and_draws(tmp_path: Path) -> None:
     shown = ringfence("plan", "paper-1", "--target-error", "0.01", "--brief")
     assert f"{found['budget']:,} pulls" in shown.out
     assert "100% of the difficulty is one against the threshold" in shown.out
+
+
+def test_the_command_says_what_it_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error, so that a plan of a minute is not taken for one that hangs."""
+    monkeypatch.setattr(output, "_PATIENCE_SECONDS", 0.0)
+    done = ringfence("plan", "paper-1", "--target-error", "0.2", "--json")
+    assert done.code == 0
+    budget = done.document["budget"]
+    lines = done.err.splitlines()
+    assert all(re.fullmatch(r"planning: .+: [\d,]+ pulls", line) for line in lines)
+    assert f"planning: making sure: {budget:,} pulls" in lines
+    for what in ("searching", "drawing the curve", "top-two", "without two"):
+        assert any(line.startswith(f"planning: {what}: ") for line in lines)
+
+
+def test_a_plan_from_a_study_tells_of_its_steps() -> None:
+    heard: list[str] = []
+    rf.plan(half_way(), target_error=0.1, brief=True, advance=heard.append)
+    assert heard[0].startswith("searching: ")
+    assert heard[-1] == "what else the truth may be"
 
 
 ON_THE_THRESHOLD = """\

@@ -167,9 +167,7 @@ class Planner:
         """Return the plan for a policy; a brief one has no alternatives."""
         started = time.perf_counter()
         require_possible(self.instance, self.target)
-        self.advance("searching")
-        points = self.search(self.instance, policy, SEARCH)
-        self.advance("making sure")
+        points = self.search(self.instance, policy, SEARCH, "searching")
         point, modes = self.made_sure(policy, points[-1].budget)
         curve = self.curve(policy, point, points)
         found = Plan(
@@ -198,14 +196,15 @@ class Planner:
         return self.instance.upper_bound(budget) if is_theirs else None
 
     def search(
-        self, instance: Instance, policy: Policy, effort: Effort, *, start: int | None = None,
-        most: float = math.inf,
+        self, instance: Instance, policy: Policy, effort: Effort, what: str, *,
+        start: int | None = None, most: float = math.inf,
     ) -> list[Point]:  # fmt: skip
-        """Return the points of a search; beyond `most` pulls it is given up."""
+        """Return the points of a search, for `what`; beyond `most` pulls it is given up."""
 
         def rate_at(budget: int) -> Point:
             if budget > most:
                 raise InputError(f"{policy.name} needs more than {most:,.0f} pulls.")
+            self.advance(f"{what}: {budget:,} pulls")
             return self.look(instance, policy, budget, effort)[0]
 
         least = _least(instance, policy)
@@ -244,6 +243,7 @@ class Planner:
     def made_sure(self, policy: Policy, budget: int) -> tuple[Point, tuple[ModeShare, ...]]:
         """Return an estimate that is independent of the search, at a budget that it allows."""
         while True:
+            self.advance(f"making sure: {budget:,} pulls")
             point, modes = self.look(self.instance, policy, budget, FINAL, more_seed=_FINAL_SEED)
             if point.error_rate <= self.target:
                 return point, modes
@@ -251,7 +251,6 @@ class Planner:
 
     def curve(self, policy: Policy, point: Point, seen: list[Point]) -> tuple[Point, ...]:
         """Return the error over budgets: what the search saw, and some more."""
-        self.advance("drawing the curve")
         least = _least(self.instance, policy)
         known = {point.budget: point}
         wanted = [round(share * point.budget) for share in _CURVE]
@@ -260,6 +259,7 @@ class Planner:
             if budget >= least and all(abs(budget / other - 1.0) > _APART for other in known):
                 found = by_budget.get(budget)
                 if found is None:
+                    self.advance(f"drawing the curve: {budget:,} pulls")
                     found = self.look(self.instance, policy, budget, ROUGH)[0]
                 known[budget] = found
         return tuple(known[budget] for budget in sorted(known))
@@ -267,10 +267,11 @@ class Planner:
     def rivals(self, policy: Policy, point: Point) -> list[Alternative]:
         """Return what other policies need for the same target."""
         found = [Alternative(policy.name, point.budget, is_rough=False)]
-        for other in QUICK_POLICIES:
-            if other.name != policy.name:
-                self.advance(f"beside {other.name}")
-                found.append(self.rough(other.name, self.instance, other, point))
+        found += [
+            self.rough(other.name, self.instance, other, point)
+            for other in QUICK_POLICIES
+            if other.name != policy.name
+        ]
         return sorted(found, key=lambda one: (one.budget is None, one.budget))
 
     def savings(self, policy: Policy, point: Point) -> list[Alternative]:
@@ -287,7 +288,6 @@ class Planner:
                 changed[f"without {self.instance.arms[arm]}"] = fewer
         found = []
         for what, instance in changed.items():
-            self.advance(what)
             found.append(self.rough(what, instance, policy, point))
         return found
 
@@ -296,7 +296,7 @@ class Planner:
         try:
             require_possible(instance, self.target)
             most = _TOO_MANY * point.budget
-            seen = self.search(instance, policy, ROUGH, start=point.budget, most=most)
+            seen = self.search(instance, policy, ROUGH, what, start=point.budget, most=most)
         except InputError:
             return Alternative(what, None)
         doubtful = any(warning.startswith("effective errors") for warning in seen[-1].warnings)

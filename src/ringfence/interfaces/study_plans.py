@@ -30,6 +30,8 @@ def plan_from_study(
     view = study.view()
     instance, evidence, kept = seen_instance(study)
     found = plan_instance(instance, chosen, target, hands, advance, brief=brief)
+    if advance is not None:
+        advance("what else the truth may be")
     low, high = _budget_range(instance, found.point.budget, evidence.counts[kept], hands.seed)
     facts = {
         "name": study.name,

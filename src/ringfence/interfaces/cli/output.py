@@ -115,3 +115,30 @@ def _quarters(what: str, total: int) -> Callable[[int], None]:
             sys.stderr.flush()
 
     return advance
+
+
+@contextmanager
+def stages(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on standard error what is being done: a live line on a terminal, elsewhere now and then.
+
+    For work of which nobody knows beforehand how much there is.
+    """
+    if sys.stderr.isatty():
+        with Console(stderr=True).status(what) as status:
+            yield lambda stage: status.update(Text(f"{what}: {stage}"))
+    else:
+        yield _now_and_then(what)
+
+
+def _now_and_then(what: str) -> Callable[[str], None]:
+    """Return a teller that stays silent about work of a few seconds."""
+    told = time.monotonic()
+
+    def advance(stage: str) -> None:
+        nonlocal told
+        if time.monotonic() - told > _PATIENCE_SECONDS:
+            told = time.monotonic()
+            sys.stderr.write(f"{what}: {stage}\n")
+            sys.stderr.flush()
+
+    return advance

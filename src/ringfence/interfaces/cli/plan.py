@@ -1,7 +1,5 @@
 """`ringfence plan`: the budget that a target error takes. May touch wiring."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -70,7 +68,7 @@ def plan(
         from ringfence.interfaces.cli.study import open_study
 
         source = open_study(from_study, storage)
-    with _saying(quiet=json) as advance:
+    with output.stages("planning") as advance:
         found = wiring.plan(
             source,
             policy,
@@ -133,16 +131,3 @@ def _pulls(one: "Alternative") -> str:
 
 def _change(one: "Alternative", base: int) -> str:
     return "" if one.budget is None else f"{one.budget / base - 1.0:+.0%}"
-
-
-@contextmanager
-def _saying(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being done; elsewhere nothing."""
-    from rich.console import Console
-
-    console = Console(stderr=True, quiet=quiet)
-    if quiet or not console.is_terminal:
-        yield lambda _: None
-        return
-    with console.status("planning") as status:
-        yield lambda what: status.update(f"planning: {what}")
