@@ -322,10 +322,12 @@ def plan(
 ) -> Plan:
     """Return the least budget at which a policy's error is at most a target, and why.
 
-    With a `Study` in place of an instance, its estimates are taken for the truth, and its own
-    policy unless another is named; else the policy is constrained-sr. A brief plan leaves out
-    what other policies need, and what a looser limit or fewer arms would save. An adaptive policy
-    decides up to a hundredth of its pulls so far at once. `advance` hears what is being done.
+    It is the least where the error falls steadily with the budget; where it goes up and down
+    (limits on quantiles, few pulls), it is one that suffices. With a `Study` in place of an
+    instance, its estimates are taken for the truth, and its own policy unless another is named;
+    else the policy is constrained-sr. A brief plan leaves out what other policies need, and what a
+    looser limit or fewer arms would save. An adaptive policy decides up to a hundredth of its pulls
+    so far at once. `advance` hears what is being done.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
