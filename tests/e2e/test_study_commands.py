@@ -291,6 +291,81 @@ def test_the_doctor_finds_what_is_wrong(finished: Path, tmp_path: Path, damage: 
     assert found.keys() >= {"told", "issued", "failed", "budget"}
 
 
+UNREADABLE = {  # what is damaged, and the problem that names it
+    "values": ("UPDATE {p} SET \"values\" = 'garbage' WHERE number = 3", "pull 3 cannot be read"),
+    "words": ('UPDATE {p} SET "values" = \'[1, "x"]\' WHERE number = 3', "values are '[1, \"x\"]'"),
+    "missing values": ("UPDATE {p} SET \"values\" = '[1.0]' WHERE number = 3", "pull 3 has values"),
+    "state": ("UPDATE {p} SET state = 'zzz' WHERE number = 3", "pull 3 cannot be read: its state"),
+    "lease": ("UPDATE {p} SET lease = 'x' WHERE number = 3", "pull 3 cannot be read: its lease"),
+    "decision": ("UPDATE {r} SET decision = '{{}}' WHERE number = 1", "round 1 cannot be read"),
+    "arms": (
+        "UPDATE {r} SET decision = json_set(decision, '$.before', json('[1]')) WHERE number = 1",
+        "round 1 is not about 3 arms",
+    ),
+    "seen": (
+        "UPDATE {r} SET decision = json_remove(decision, '$.seen.spent') WHERE number = 1",
+        "round 1 does not say which spent it saw",
+    ),
+}
+
+
+def damaged(finished: Path, folder: Path, statement: str) -> list[str]:
+    """Damage a copy of a finished study; return the words that name it to commands."""
+    shutil.copytree(finished, folder, dirs_exist_ok=True)
+    connection = sqlite3.connect(folder / "trial.db")
+    connection.execute(statement.format(p="ringfence_pulls", r="ringfence_rounds"))
+    connection.commit()
+    connection.close()
+    return ["trial", "--storage", f"sqlite:///{folder / 'trial.db'}"]
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_the_doctor_names_what_cannot_be_read(finished: Path, tmp_path: Path, what: str) -> None:
+    statement, problem = UNREADABLE[what]
+    done = ringfence("doctor", *damaged(finished, tmp_path, statement), "--json")
+    assert (done.code, done.err) == (1, "")
+    (found,) = document(done)["problems"]
+    assert problem in found
+
+
+def test_the_doctor_names_all_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
+    statement = "UPDATE {p} SET \"values\" = 'garbage' WHERE number IN (2, 5)"
+    done = ringfence("doctor", *damaged(finished, tmp_path, statement), "--json")
+    found = document(done)
+    assert [problem.partition(" cannot")[0] for problem in found["problems"]] == [
+        "pull 2",
+        "pull 5",
+    ]
+
+
+@pytest.mark.parametrize("command", ["doctor", "status", "recommend", "export"])
+@pytest.mark.parametrize("key", ["definition", "broken", "budget"])
+def test_a_study_that_cannot_be_read_is_an_error(
+    finished: Path, tmp_path: Path, command: str, key: str
+) -> None:
+    words = damaged(finished, tmp_path, f"UPDATE ringfence_studies SET {key} = 'garbage'")
+    words += ["--output", str(tmp_path / "pulls.csv")] if command == "export" else []
+    done = ringfence(command, *words)
+    assert (done.code, done.out) == (2, "")
+    assert "study 'trial'" in done.err
+    assert f"cannot be read: its {key} is 'garbage'. Restore the database from a backup" in done.err
+
+
+@pytest.mark.parametrize("values", ["garbage", '[1, "x"]', "[1.0]", "5"])
+def test_a_verdict_on_pulls_that_cannot_be_read_is_an_error(
+    finished: Path, tmp_path: Path, values: str
+) -> None:
+    statement = f"UPDATE {{p}} SET \"values\" = '{values}' WHERE number = 3"
+    words = damaged(finished, tmp_path, statement)
+    export = ["--output", str(tmp_path / "pulls.csv")]
+    for done in (ringfence("recommend", *words), ringfence("export", *words, *export)):
+        if done.code == 0:  # sums are kept of the rounds before the last
+            continue
+        assert (done.code, done.out) == (2, "")
+        assert f"pull 3 cannot be read: its values are {values!r}" in done.err
+    assert done.code == 2
+
+
 def test_studies_are_listed_and_deleted(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'all.db'}"
     for name in ("one", "two"):

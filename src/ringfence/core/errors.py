@@ -49,6 +49,15 @@ class ToldOtherwiseError(InputError):
     """A pull was told other values before; the first ones stay."""
 
 
+class DamagedError(InputError):
+    """What was stored cannot be read any more; nothing was changed."""
+
+    def __init__(self, what: str) -> None:
+        """Keep what is damaged beside the remedy."""
+        self.what = what
+        super().__init__(f"{what}. Restore the database from a backup.")
+
+
 class LeaseError(InputError):
     """A pull was issued again since: what an old lease has to say of it comes too late."""
 

@@ -1,10 +1,12 @@
 """Rows of the tables as facts of a study, and many of them as arrays.
 
-A stretch of pulls is read as a few long texts that the database joins: a million rows one by one,
-and their numbers parsed by Python, would take six times as long. May touch study and core.
+What no study would have written is refused by name: a database may be damaged. A stretch of pulls
+is read as a few long texts that the database joins: a million rows one by one, and their numbers
+parsed by Python, would take six times as long. May touch study and core.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +15,16 @@ import sqlalchemy as sa
 from pydantic_core import from_json
 from sqlalchemy.engine import Connection
 
+from ringfence.core.errors import DamagedError
 from ringfence.storage import schema
-from ringfence.study.facts import Harvest, Head, PullFact, Rejection, Round, State
+from ringfence.study.facts import Definition, Harvest, Head, PullFact, Rejection, Round, State
 
 _AT_ONCE = 500_000  # values in one text: a database has limits
+_LONGEST_SHOWN = 60
+_WHOLE_OF_HEAD = ("budget", "round", "issued", "round_end", "unresolved", "charged")
+_WHOLE_OF_PULL = ("arm", "ordinal", "round", "lease", "failures", "run_out")
+_STATES = frozenset(State)
+_UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)  # what damaged JSON may lead to
 
 
 def harvest_between(
@@ -61,19 +69,86 @@ def _part(connection: Connection, study: int, width: int, first: int, last: int)
     if numbers is None:
         return Harvest.of([], width)
     code = np.frombuffer(codes.encode(), np.uint8) - ord("0")
-    flat = from_json("[" + observed[1:-1].replace("],[", ",") + "]")
+    try:
+        flat = from_json("[" + observed[1:-1].replace("],[", ",") + "]")
+        values = np.array(flat, np.float64).reshape(len(code), width)
+    except ValueError:
+        raise _damaged_pull(connection, study, width, first, last) from None
     found = Harvest(
         arms=np.fromstring(arms, np.int64, sep=","),
         ordinals=np.fromstring(ordinals, np.int64, sep=","),
         is_told=(code & 2) > 0,
         is_failed=(code & 4) > 0,
         is_charged=(code & 1) > 0,
-        values=np.array(flat, np.float64).reshape(len(code), width),
+        values=values,
     )
     order = np.fromstring(numbers, np.int64, sep=",")
     if (np.diff(order) > 0).all():
         return found
     return found.part(np.argsort(order))  # no database must join in the order of its rows
+
+
+def _damaged_pull(
+    connection: Connection, study: int, width: int, first: int, last: int
+) -> DamagedError:
+    """Return the error for the first pull of a stretch that cannot be read."""
+    columns = schema.pulls.c
+    query = sa.select(schema.pulls).where(columns.study == study)
+    query = query.where(columns.number.between(first, last)).order_by(columns.number)
+    for row in connection.execute(query).mappings():
+        try:
+            values = pull_of(row).values
+        except DamagedError as error:
+            return error
+        if values is not None and len(values) != width:
+            return _damaged(f"pull {row['number']}", "values", row["values"])
+    return DamagedError(f"pulls {first} to {last} cannot be read")
+
+
+def _damaged(what: str, key: str, value: object) -> DamagedError:
+    """Return the error for a fact that no study would have written."""
+    shown = repr(value)
+    shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
+    return DamagedError(
+        f"{what} cannot be read: its {key} {'are' if key == 'values' else 'is'} {shown}"
+    )
+
+
+def _require_whole(what: str, row: Any, keys: Sequence[str]) -> None:
+    """Refuse a row with words where whole numbers belong: SQLite keeps either."""
+    for key in keys:
+        if not isinstance(row[key], int):
+            raise _damaged(what, key, row[key])
+
+
+def numbers_of(what: str, text: str) -> tuple[float, ...]:
+    """Return the numbers that were written as JSON, of a pull or an observation."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        raise _damaged(what, "values", text) from None
+    if not isinstance(found, list) or not all(isinstance(one, int | float) for one in found):
+        raise _damaged(what, "values", text)
+    return tuple(found)
+
+
+def definition_of(what: str, text: str) -> Definition:
+    """Return the definition that was written as JSON."""
+    try:
+        return Definition.from_dict(json.loads(text))
+    except _UNREADABLE:
+        raise _damaged(what, "definition", text) from None
+
+
+def head_of(what: str, row: Any) -> Head:
+    """Return where the study of a row stands."""
+    _require_whole(what, row, _WHOLE_OF_HEAD)
+    try:
+        broken = tuple(map(int, json.loads(row["broken"])))
+    except (TypeError, ValueError):
+        raise _damaged(what, "broken", row["broken"]) from None
+    plain = {key: row[key] for key in _WHOLE_OF_HEAD}
+    return Head(**plain, finished=bool(row["finished"]), broken=broken)
 
 
 def head_row(head: Head) -> dict[str, Any]:
@@ -89,26 +164,32 @@ def pull_row(pull: PullFact) -> dict[str, Any]:
 
 def pull_of(row: Any) -> PullFact:
     """Return the pull of a row."""
-    values = row["values"]
+    what, values = f"pull {row['number']}", row["values"]
+    _require_whole(what, row, _WHOLE_OF_PULL)
+    if row["state"] not in _STATES:
+        raise _damaged(what, "state", row["state"])
     facts = {key: row[key] for key in row if key != "study"}
     return replace(
         PullFact(**{**facts, "state": State(row["state"])}),
-        values=None if values is None else tuple(json.loads(values)),
+        values=None if values is None else numbers_of(what, values),
         charged=bool(row["charged"]),
     )
 
 
 def round_of(row: Any) -> Round:
     """Return the round of a row."""
-    plain = json.loads(row.decision)
-    return Round(
-        number=row.number,
-        first=row.first,
-        allocation=tuple(plain["allocation"]),
-        before=tuple(plain["before"]),
-        alive=tuple(plain["alive"]),
-        phase=plain["phase"],
-        is_last=plain["is_last"],
-        left=tuple(Rejection(**one) for one in plain["left"]),
-        seen=plain["seen"],
-    )
+    try:
+        plain = json.loads(row.decision)
+        return Round(
+            number=row.number,
+            first=row.first,
+            allocation=tuple(map(int, plain["allocation"])),
+            before=tuple(map(int, plain["before"])),
+            alive=tuple(plain["alive"]),
+            phase=plain["phase"],
+            is_last=plain["is_last"],
+            left=tuple(Rejection(**one) for one in plain["left"]),
+            seen={**plain["seen"]},
+        )
+    except _UNREADABLE:
+        raise _damaged(f"round {row.number}", "decision", row.decision) from None

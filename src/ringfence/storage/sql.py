@@ -22,7 +22,16 @@ from ringfence.core.errors import InputError
 from ringfence.storage import schema
 from ringfence.storage.engines import in_words, open_engine
 from ringfence.storage.memory import missing, taken
-from ringfence.storage.rows import harvest_between, head_row, pull_of, pull_row, round_of
+from ringfence.storage.rows import (
+    definition_of,
+    harvest_between,
+    head_of,
+    head_row,
+    numbers_of,
+    pull_of,
+    pull_row,
+    round_of,
+)
 from ringfence.study.facts import (
     Definition,
     Harvest,
@@ -111,7 +120,7 @@ class SqlStorage:
         key = (row["id"], row["created_at"])  # a database may use an id again
         known = self._known.get(name)
         if known is None or known[0] != key:
-            definition = Definition.from_dict(json.loads(row["definition"]))
+            definition = definition_of(f"study {name!r} in {self.url}", row["definition"])
             self._known[name] = known = (key, definition)
         return SqlLedger(connection, row["id"], known[1], row)
 
@@ -152,16 +161,7 @@ class SqlLedger:
         self._connection, self._study = connection, study
         self.definition = definition
         self.created_at = float(row["created_at"])
-        self.head = Head(
-            budget=row["budget"],
-            round=row["round"],
-            issued=row["issued"],
-            round_end=row["round_end"],
-            unresolved=row["unresolved"],
-            charged=row["charged"],
-            finished=bool(row["finished"]),
-            broken=tuple(json.loads(row["broken"])),
-        )
+        self.head = head_of(f"study {definition.name!r}", row)
 
     def set_head(self, head: Head) -> None:
         """Write where it stands."""
@@ -285,10 +285,11 @@ class SqlLedger:
             .where(schema.past.c.study == self._study, schema.past.c.place >= start)
             .order_by(schema.past.c.place)
         )
-        return [
-            PastFact(row["arm"], tuple(json.loads(row["values"])), row["label"], row["after"])
-            for row in self._connection.execute(query).mappings()
-        ]
+        found = []
+        for row in self._connection.execute(query).mappings():
+            values = numbers_of(f"observation {row['place']} brought along", row["values"])
+            found.append(PastFact(row["arm"], values, row["label"], row["after"]))
+        return found
 
     def brought(self) -> int:
         """Return how many there are."""

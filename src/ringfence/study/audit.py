@@ -3,15 +3,19 @@
 May touch policies and core, and a ledger.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import TypeVar
 
 import numpy as np
 
+from ringfence.core.errors import DamagedError
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, PullFact, Round, State
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
+
+Fact = TypeVar("Fact")
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,15 @@ class Audit:
 def audit(plan: Plan, ledger: Ledger) -> Audit:
     """Check every fact of a study against the others."""
     head = ledger.head
-    pulls = ledger.pulls_between(0, 2**62)
-    rounds = ledger.rounds()
-    problems = [*_budget(head, pulls), *_numbering(head, pulls, rounds), *_values(plan, pulls)]
+    pulls, unread = _readable(
+        lambda: ledger.pulls_between(0, 2**62), ledger.pulls, range(1, head.issued + 1)
+    )
+    rounds, undecided = _readable(ledger.rounds, ledger.rounds_at, range(head.round + 1))
+    _, unbrought = _readable(ledger.past, lambda _: (), ())
+    problems = [*unread, *undecided, *unbrought, *_shapes(plan, rounds)]
+    if not problems:  # nothing can be counted where something is missing
+        problems += [*_budget(head, pulls), *_numbering(head, pulls, rounds)]
+    problems += _values(plan, pulls)
     if not problems:  # decisions make sense only on facts that do
         problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds)]
     states = [pull.state for pull in pulls]
@@ -48,6 +58,39 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
         failed=states.count(State.FAILED),
         budget=head.budget,
     )
+
+
+def _readable(
+    read: Callable[[], Sequence[Fact]],
+    read_some: Callable[[Sequence[int]], Sequence[Fact]],
+    numbers: Sequence[int],
+) -> tuple[list[Fact], list[str]]:
+    """Return the facts that can be read, one by one where not all can, and what is damaged."""
+    try:
+        return list(read()), []
+    except DamagedError as error:
+        first = error.what
+    found, problems = list[Fact](), list[str]()
+    for number in numbers:
+        try:
+            found += read_some([number])
+        except DamagedError as error:
+            problems.append(error.what)
+    return found, problems or [first]
+
+
+def _shapes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
+    """Require of every round what the other checks rely on."""
+    problems = []
+    for one in rounds:
+        if {len(one.allocation), len(one.before), len(one.alive)} != {plan.arm_count}:
+            problems.append(f"round {one.number} is not about {plan.arm_count} arms")
+        problems += [
+            f"round {one.number} does not say which {key} it saw"
+            for key in ("budget", "spent")
+            if not isinstance(one.seen.get(key), int)
+        ]
+    return problems
 
 
 def _budget(head: Head, pulls: Sequence[PullFact]) -> list[str]:

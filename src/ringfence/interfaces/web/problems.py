@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from starlette.responses import JSONResponse, Response
 
 from ringfence.core.errors import (
+    DamagedError,
     InputError,
     LeaseError,
     MissingExtraError,
@@ -37,6 +38,7 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     NameTakenError: 409,
     LeaseError: 409,
     ToldOtherwiseError: 409,
+    DamagedError: 500,
     InputError: 422,
     StorageAwayError: 503,
     MissingExtraError: 501,
