@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import time
 from dataclasses import asdict
 from typing import Any
@@ -225,6 +226,20 @@ def test_another_threshold_gives_the_verdict_of_a_study_that_has_it(
         flip["threshold"] for flip in had["flips"]
     ]
     assert strict(served.client.get(f"{at}/recommend")) == before
+
+
+def test_a_threshold_that_excludes_an_arm_is_shown_as_beyond_its_value(
+    served: Served, finished: str
+) -> None:
+    verdict = strict(served.client.get(f"{finished}/recommend"))
+    (flip,) = (flip for flip in verdict["flips"] if flip["beyond"] is not None)
+    assert flip["beyond"] == math.nextafter(flip["threshold"], math.inf)
+    page = finished.removeprefix("/api")
+    where = {"constraint": "0", "threshold": repr(flip["threshold"])}
+    shown = served.client.get(f"{page}/what-if", params=where).text
+    assert f"With a threshold just below {flip['beyond']:.4g} for " in shown
+    assert f"The answer changes below a threshold of {flip['beyond']:.4g}: " in shown
+    assert "Break-even below <button" in served.client.get(page).text
 
 
 def test_beyond_its_break_even_threshold_the_answer_is_another_one(

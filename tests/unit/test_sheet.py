@@ -1,12 +1,13 @@
 """What a study's page shows beside its charts: arms in order, and limits to play with."""
 
+import math
 from collections import Counter
 
 import pytest
 
 from ringfence.core.problem import Problem
 from ringfence.reports.sheet import KIND_WORDS, limits_of, ordered_arms, shown_arms
-from ringfence.reports.verdict import findings
+from ringfence.reports.verdict import findings, flip_sentence
 from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
 PROBLEM = Problem.parse("maximize mean(score)", ["mean(ms) <= 200", "mean(cost) >= 3"])
@@ -68,6 +69,18 @@ def test_of_many_arms_every_kind_is_shown() -> None:
     said = findings(verdict(*arms))
     assert len(said) == 9
     assert said[-1] == "So do 292 further arms."
+
+
+@pytest.mark.parametrize(
+    ("flip", "said"),
+    [
+        (Flip("mean(ms) <= 200", 210.5, "b"), "With 210.5 for the threshold in mean(ms) <= 200, b"),
+        (Flip("mean(ms) <= 0.03", -5e-324, None, 0.0), "With a threshold below 0 in mean(ms) <= 0"),
+        (Flip("mean(ms) >= 3", math.nextafter(9.1, 10), "b", 9.1), "With a threshold above 9.1 in"),
+    ],
+)
+def test_a_flip_is_worded_without_the_last_digit(flip: Flip, said: str) -> None:
+    assert flip_sentence(flip).startswith(said)
 
 
 def test_a_slider_reaches_what_was_seen_its_threshold_and_where_answers_change() -> None:

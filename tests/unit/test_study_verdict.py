@@ -408,6 +408,16 @@ def test_the_answer_changes_at_a_flip_and_not_before(problem: str, seed: int) ->
                     assert under({c: values[c] + side * far}) == now, "there is a flip after all"
 
 
+def test_a_limit_that_excludes_an_arm_says_beyond_which_value() -> None:
+    """The threshold itself is exact: the next number below an arm's own value, here a denormal."""
+    law = gaussian([[0.0, 0.0], [1.0, 0.0]])
+    verdict = judged(make(arms=2), lambda arm, seed: law(arm, seed) | {"risk": 0.0})
+    (flip,) = verdict.flips
+    assert flip == Flip("mean(risk) <= 1", -5e-324, None, 0.0)
+    assert flip.side == "below"
+    assert str(flip.beyond) == "0.0"
+
+
 def check_flip(
     flip: Flip, limit: float, now: str | None, under: Callable[[float], str | None]
 ) -> None:
@@ -418,6 +428,9 @@ def check_flip(
     assert under(flip.threshold) == after
     assert under(flip.threshold + side * 1e-12 * (1.0 + abs(flip.threshold))) == after
     assert under(float(np.nextafter(flip.threshold, limit))) == now, "just before it"
+    if flip.beyond is not None:
+        assert flip.beyond == np.nextafter(flip.threshold, limit)
+        assert flip.side == ("below" if side < 0.0 else "above")
     for part in np.linspace(0.0, 1.0, 30, endpoint=False):
         assert under(float(limit + side * part * reach)) == now, "on the way to it"
 

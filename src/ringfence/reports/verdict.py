@@ -98,7 +98,9 @@ def flip_sentence(flip: Flip) -> str:
     answer = f"{flip.answer} would be the answer"
     if flip.answer is None:
         answer = "no arm would be feasible"
-    return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
+    if flip.beyond is None:
+        return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
+    return f"With a threshold {flip.side} {flip.beyond:.6g} in {flip.constraint}, {answer}."
 
 
 def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:

@@ -70,13 +70,22 @@ class ArmVerdict:
 class Flip:
     """Where another threshold of one constraint would change the answer, others left as they are.
 
-    `answer` is then the best feasible arm, or None. Post hoc, and so exploratory: thresholds are
-    to be fixed before the data.
+    `answer` is then the best feasible arm, or None. Where a limit has to exclude an arm, `beyond`
+    is that arm's own value, and the threshold the next number on the other side of it. Post hoc,
+    and so exploratory: thresholds are to be fixed before the data.
     """
 
     constraint: str
     threshold: float
     answer: str | None
+    beyond: float | None = None
+
+    @property
+    def side(self) -> str:
+        """Where thresholds with that answer begin: at one, or only below or above `beyond`."""
+        if self.beyond is None:
+            return "at"
+        return "below" if self.threshold < self.beyond else "above"
 
 
 @dataclass(frozen=True)
@@ -335,12 +344,13 @@ def _flips(
         now = best_of(passes & (values <= limit))
         tighter = np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)
         looser = np.unique(values[values > limit])
-        for candidates in (tighter, looser):
+        for candidates, excludes in ((tighter, True), (looser, False)):
             for value in candidates.tolist():
                 then = best_of(passes & (values <= value))
                 if then != now:
                     answer = None if then is None else plan.definition.arm_names[then]
-                    flips.append(Flip(str(constraint), sign * value + 0.0, answer))
+                    beyond = sign * float(np.nextafter(value, np.inf)) + 0.0 if excludes else None
+                    flips.append(Flip(str(constraint), sign * value + 0.0, answer, beyond))
                     break
     return tuple(flips)
 

@@ -241,11 +241,15 @@ class Arm(BaseModel):
 
 
 class Flip(BaseModel):
-    """A threshold at which the answer would be another one; None: no arm would be feasible."""
+    """A threshold at which the answer would be another one; None: no arm would be feasible.
+
+    Where it must exclude an arm, `beyond` is that arm's value, and the threshold the next number.
+    """
 
     constraint: str
     threshold: float | None
     answer: str | None
+    beyond: float | None
 
 
 class Verdict(BaseModel):
