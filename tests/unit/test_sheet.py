@@ -71,6 +71,19 @@ def test_of_many_arms_every_kind_is_shown() -> None:
     assert said[-1] == "So do 292 further arms."
 
 
+def test_an_equal_objective_is_not_called_better() -> None:
+    """As in the paper, a deceiver's objective may be that of the answer."""
+    arms = (
+        arm("best", "optimal", 1.0, -1.0),
+        arm("a", "deceiver", 1.0, 1.0),
+        arm("b", "deceiver", 2.0, 1.0),
+    )
+    assert findings(verdict(*arms)) == [
+        "a has as good an objective, but breaks mean(ms) <= 200 (210).",
+        "b has the better objective, but breaks mean(ms) <= 200 (210).",
+    ]
+
+
 @pytest.mark.parametrize(
     ("flip", "said"),
     [

@@ -11,7 +11,7 @@ from scipy import stats
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.interfaces.studies import Study
-from ringfence.reports.verdict import is_tied, reason, remarks
+from ringfence.reports.verdict import findings, is_tied, reason, remarks
 from ringfence.study.verdict import RUNNING, Flip, Verdict
 
 ALPHA = 1e-6
@@ -332,6 +332,15 @@ def test_a_metric_that_never_leaves_its_threshold_is_inside() -> None:
     verdict = judged(make(arms=2), law)
     assert (verdict.feasible, verdict.verdict) == (True, "feasible")
     assert verdict.chance_feasible == 1.0
+
+
+def test_a_deceiver_with_the_same_objective_is_called_as_good() -> None:
+    def evaluate(arm: str, seed: int) -> dict[str, float]:
+        return {"loss": 1.0, "risk": (2.0 if arm == "arm 0" else 0.5) + seed % 7 / 100}
+
+    verdict = judged(make(arms=2), evaluate)
+    assert [arm.kind for arm in verdict.arms] == ["deceiver", "optimal"]
+    assert findings(verdict)[0].startswith("arm 0 has as good an objective, but breaks mean(risk)")
 
 
 def test_a_world_without_noise_is_known_for_sure() -> None:

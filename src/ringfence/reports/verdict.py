@@ -75,7 +75,7 @@ def findings(verdict: Verdict) -> list[str]:
         lines.append("How near arms come, their margin, is in units of the noise.")
     deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
     lines += [
-        f"{arm.name} has the better objective, but breaks {broken(arm)}."
+        f"{arm.name} has {_objective_beside(arm, chosen)}, but breaks {broken(arm)}."
         for arm in deceivers[:_MOST_NAMED]
     ]
     if len(deceivers) > _MOST_NAMED:
@@ -91,6 +91,13 @@ def findings(verdict: Verdict) -> list[str]:
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
     return lines
+
+
+def _objective_beside(deceiver: ArmVerdict, chosen: ArmVerdict) -> str:
+    """Return how the objective of a deceiver is beside the answer's: it may be the same."""
+    objective = next(iter(chosen.estimates))  # attributes begin with it
+    is_equal = deceiver.estimates[objective].value == chosen.estimates[objective].value
+    return "as good an objective" if is_equal else "the better objective"
 
 
 def flip_sentence(flip: Flip) -> str:
