@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from ringfence.simulation.instance import Instance
@@ -145,6 +146,17 @@ def test_instances_are_instances(page: list[Block]) -> None:
     for content in contents:
         if content.get("noise", {}).get("family", "table") != "table":
             assert Instance.from_dict(content).hardness.arms
+
+
+def test_an_arms_own_covariance_is_shown_as_it_is_written(page: list[Block]) -> None:
+    contents = [tomllib.loads(block.text) for block in page if block.language == "toml"]
+    (shown,) = (content for content in contents if "wild" in content.get("arms", {}))
+    instance = Instance.from_dict(shown)
+    calm, wild = np.diagonal(instance.law.true_covariances, axis1=1, axis2=2).tolist()
+    assert (calm, wild) == ([4.0, 9.0], [25.0, 36.0])
+    del shown["noise"]["covariance"]
+    shown["arms"]["calm"]["covariance"] = shown["arms"]["wild"]["covariance"]
+    assert Instance.from_dict(shown).hardness.arms
 
 
 def test_the_reader_of_blocks_is_awake() -> None:
