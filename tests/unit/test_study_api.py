@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ringfence.core.errors import InputError, LeaseError, RingfenceError
+from ringfence.core.errors import InputError, LeaseError, NameTakenError, RingfenceError
 from ringfence.execution.evaluating import Command
 from ringfence.interfaces.leases import Pull
 from ringfence.interfaces.studies import Study
@@ -460,8 +460,10 @@ def test_a_study_is_in_a_file_of_its_name(tmp_path: Path, monkeypatch: pytest.Mo
     assert state_of(again) == state_of(study)
     with pytest.raises(InputError, match=r"'other' is not in .*It has my study"):
         Study.load("other", storage="sqlite:///my study.db")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(NameTakenError, match="exists already") as taken:
         make("my study", storage=None)
+    assert "Study.load('my study', ...)" in str(taken.value)
+    assert "load_if_exists=True" in str(taken.value)
     for one in (study, again):
         assert isinstance(one.desk.storage, SqlStorage)
         one.desk.storage.close()

@@ -178,7 +178,8 @@ class MemoryStorage:
 def taken(name: str) -> NameTakenError:
     """Return the error for a name that another study has."""
     return NameTakenError(
-        f"study {name!r} exists already. Load it, delete it, or give the new one another name."
+        f"study {name!r} exists already. Load it (Study.load({name!r}, ...), or Study.create with "
+        "load_if_exists=True), delete it, or give the new one another name."
     )
 
 
