@@ -469,6 +469,19 @@ def test_a_study_is_in_a_file_of_its_name(tmp_path: Path, monkeypatch: pytest.Mo
         one.desk.storage.close()
 
 
+def test_a_study_says_what_it_is() -> None:
+    study = make("said")
+    budget = study.definition.budget
+    assert repr(study) == f"<Study 'said': {study.definition.policy}, 0 of {budget} pulls>"
+    told, held = study.ask(2)
+    study.tell(told, GOOD)
+    assert f", 1 of {budget} pulls>" in repr(study)
+    study.tell(held, GOOD)
+    assert repr(finish(study)).endswith(" pulls, finished>")
+    study.desk.storage.delete("said")
+    assert repr(study).endswith(", not to be read: MissingStudyError>")
+
+
 def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
     with closing(SqlStorage(f"sqlite:///{tmp_path / 's.db'}")) as storage:
         study = make(

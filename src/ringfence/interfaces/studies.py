@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.attributes import Functions
-from ringfence.core.errors import InputError, NameTakenError, nearest, one_of
+from ringfence.core.errors import InputError, NameTakenError, RingfenceError, nearest, one_of
 from ringfence.core.streams import pull_seed, pull_seeds, whole_seed
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
 from ringfence.execution.working import Away, Crew, Told, Waits
@@ -416,6 +416,17 @@ class Study(AsyncCalls):
         if what not in ("pulls", "arms"):
             raise one_of("what", what, ("pulls", "arms"))
         return to_frame(self if what == "pulls" else self.recommend(), backend=backend)
+
+    def __repr__(self) -> str:
+        """Return the name, how far the study has come, and its policy: one row is read."""
+        try:
+            head = self.desk.head
+        except RingfenceError as error:
+            stands = f"not to be read: {type(error).__name__}"
+        else:
+            over = min(head.issued - head.unresolved, head.budget)
+            stands = f"{over:,} of {head.budget:,} pulls" + ", finished" * head.finished
+        return f"<Study {self.name!r}: {self.definition.policy}, {stands}>"
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: where the study stands, and the verdict so far."""
