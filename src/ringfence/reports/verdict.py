@@ -75,7 +75,8 @@ def findings(verdict: Verdict) -> list[str]:
         lines.append("How near arms come, their margin, is in units of the noise.")
     deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
     lines += [
-        f"{arm.name} has {_objective_beside(arm, chosen)}, but breaks {broken(arm)}."
+        f"{arm.name} has {'as good an' if _objective(arm) == _objective(chosen) else 'the better'} "
+        f"objective, but breaks {broken(arm)}."
         for arm in deceivers[:_MOST_NAMED]
     ]
     if len(deceivers) > _MOST_NAMED:
@@ -91,13 +92,6 @@ def findings(verdict: Verdict) -> list[str]:
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
     return lines
-
-
-def _objective_beside(deceiver: ArmVerdict, chosen: ArmVerdict) -> str:
-    """Return how the objective of a deceiver is beside the answer's: it may be the same."""
-    objective = next(iter(chosen.estimates))  # attributes begin with it
-    is_equal = deceiver.estimates[objective].value == chosen.estimates[objective].value
-    return "as good an objective" if is_equal else "the better objective"
 
 
 def flip_sentence(flip: Flip) -> str:
@@ -121,6 +115,7 @@ def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:
 
 
 def _objective(arm: ArmVerdict) -> float:
+    """Return the objective's estimate; attributes begin with it."""
     return next(iter(arm.estimates.values())).value
 
 
