@@ -239,6 +239,9 @@ def test_a_threshold_that_excludes_an_arm_is_shown_as_beyond_its_value(
     shown = served.client.get(f"{page}/what-if", params=where).text
     assert f"With a threshold just below {flip['beyond']:.4g} for " in shown
     assert f"The answer changes below a threshold of {flip['beyond']:.4g}: " in shown
+    where["threshold"] = "150"
+    shown = served.client.get(f"{page}/what-if", params=where).text
+    assert "With mean(latency_ms) &lt;= 150: " in shown
     assert "Break-even below <button" in served.client.get(page).text
 
 
