@@ -462,6 +462,18 @@ def test_an_interrupted_run_gives_its_leases_back_and_resumes(tmp_path: Path) ->
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
 
 
+def test_a_file_that_was_changed_since_is_spoken_of(tmp_path: Path) -> None:
+    file = write_study(tmp_path, budget=24)
+    ringfence("run", str(file), "--json")
+    before = ringfence("recommend", str(file), "--json")
+    write_study(tmp_path, budget=24, constraints=["mean(risk) <= 0.1"], policy="uniform")
+    after = ringfence("recommend", str(file), "--json")
+    assert (before.err, after.out) == ("", before.out)
+    words = "trial.toml has another constraints, policy than study 'trial', which is shown as it"
+    assert words in after.err
+    assert words in ringfence("explain", str(file)).err
+
+
 def test_a_seed_that_was_drawn_is_shown_and_gives_the_same_study(tmp_path: Path) -> None:
     file = write_study(tmp_path, budget=24)
     lines = [one for one in file.read_text("utf-8").splitlines() if not one.startswith("seed")]

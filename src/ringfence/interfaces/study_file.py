@@ -22,6 +22,7 @@ from ringfence.interfaces.storages import has_study
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
 from ringfence.simulation.tables import number_column, read_columns
+from ringfence.study.facts import Definition
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)
 
@@ -130,6 +131,18 @@ class StudyFile:
             held = {key: getattr(stored, key) for key in settings}
         said = {key: value for key, value in settings.items() if value is not None}
         return Study.create(file.name, **arguments, **held | said)
+
+    def differs_from(self, stored: Definition) -> list[str]:
+        """Return the keys of which the file says otherwise than the study that is stored."""
+        file = self.content
+        said = {
+            "objective": file.objective,
+            "constraints": tuple(file.constraints),
+            "arms": arms_of(file.arms),
+            "policy": file.policy,
+            "baseline": file.baseline,
+        }
+        return [key for key, value in said.items() if value != getattr(stored, key)]
 
     def evaluation(self) -> Evaluate:
         """Return the way in which pulls are evaluated."""

@@ -311,7 +311,13 @@ def open_study(study: str, storage: str | None, *, create: bool = False) -> Any:
     file = read_study_file(Path(study))
     if create:
         return file.open(storage=storage)
-    return Study.load(file.content.name, storage=storage or file.storage, functions=file.functions)
+    known = Study.load(file.content.name, storage=storage or file.storage, functions=file.functions)
+    if others := file.differs_from(known.definition):
+        sys.stderr.write(
+            f"{study} has another {', '.join(others)} than study {known.name!r}, which is shown as "
+            "it was begun.\n"
+        )
+    return known
 
 
 def _over(known: Any) -> bool:
