@@ -633,6 +633,26 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*COMPARE, "--figure", "x.png"),
         ("--figure goes with --family",),
     ),
+    "count without family": (
+        (*COMPARE, "--count", "10"),
+        ("--count goes with --family", "leave it out"),
+    ),
+    "target of budgets without family": (
+        (*COMPARE, "--target-error", "0.05"),
+        ("--target-error goes with --family",),
+    ),
+    "replications of a family": (
+        ("compare", "--family", "uniform", "--replications", "1000"),
+        ("--replications does not go with --family", "--errors and --most"),
+    ),
+    "batch of a family": (
+        ("compare", "--family", "uniform", "--batch", "1"),
+        ("--batch does not go with --family", "Leave it out"),
+    ),
+    "storage of no study": (
+        ("plan", "paper-1", "--target-error", "0.1", "--storage", "sqlite:///x.db"),
+        ("--storage goes with --from-study", "leave it out"),
+    ),
     "nothing to compare": (("compare",), ("INSTANCE is missing", "--family")),
     "budgets missing": (("compare", "paper-1"), ("--budgets is missing",)),
     "unwritable figure of a tournament": (

@@ -14,10 +14,12 @@ from ringfence.interfaces.cli.options import (
     Scales,
     Seed,
     Threads,
+    said,
 )
 
 
 def compare(
+    context: typer.Context,
     instances: Annotated[
         list[str] | None,
         typer.Argument(
@@ -90,6 +92,12 @@ def compare(
                 f"{given} cannot go with --family, which draws instances and finds budgets. "
                 "Give one or the other."
             )
+        if others := said(context, "--replications", "--batch"):
+            raise InputError(
+                f"{others[0]} does not go with --family, which counts errors and decides a "
+                "four-hundredth of the budget at once. Leave it out; --errors and --most say how "
+                "long a cell is fought."
+            )
         sizes = [_whole_number("arms", text, "3,8,20") for text in _listed(arms)]
         if figure is not None:
             from ringfence.reports.charts import require_chart_path
@@ -112,8 +120,9 @@ def compare(
             )
         _show_tournament(result, figure, as_json=json)
         return
-    if figure is not None:
-        raise InputError("--figure goes with --family. Name a family or leave it out.")
+    family_only = ("--figure", "--count", "--arms", "--target-error", "--errors", "--most")
+    if others := said(context, *family_only):
+        raise InputError(f"{others[0]} goes with --family. Name a family or leave it out.")
     if engine != "cpu":
         raise InputError(
             f"--engine {engine} goes with --family: common random numbers are the CPU's. "

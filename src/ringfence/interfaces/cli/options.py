@@ -42,6 +42,16 @@ Threads = Annotated[
 ]
 
 
+def said(context: typer.Context, *options: str) -> list[str]:
+    """Return those of some options that stand on the command line; others have their defaults."""
+    found = []
+    for option in options:
+        source = context.get_parameter_source(option.removeprefix("--").replace("-", "_"))
+        if source is not None and source.name == "COMMANDLINE":
+            found.append(option)
+    return found
+
+
 class WithPolicies(TyperCommand):
     """A command whose help lists the policies."""
 

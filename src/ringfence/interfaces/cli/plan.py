@@ -59,6 +59,8 @@ def plan(
 
     if (instance is None) == (from_study is None):
         raise InputError("give either an INSTANCE or --from-study STUDY. Name one of them.")
+    if storage is not None and from_study is None:
+        raise InputError("--storage goes with --from-study. Name a study or leave it out.")
     if figure is not None:
         from ringfence.reports.charts import require_chart_path
 
