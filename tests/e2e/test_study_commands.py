@@ -462,6 +462,19 @@ def test_an_interrupted_run_gives_its_leases_back_and_resumes(tmp_path: Path) ->
     assert document(ringfence("doctor", str(file), "--json"))["ok"]
 
 
+def test_rounds_are_counted_from_one_for_people(tmp_path: Path) -> None:
+    file = write_study(tmp_path, budget=24)
+    rf.Study.create(
+        "trial", arms=["cheap", "solid", "dear"], objective="minimize mean(cost)", budget=24,
+        constraints=["mean(risk) <= 0.6"], policy="constrained-sr",
+        storage=f"sqlite:///{tmp_path / 'trial.db'}", seed=5,
+    )  # fmt: skip
+    assert "trial is not begun: 0 told" in ringfence("status", str(file)).out
+    ringfence("ask", str(file))
+    assert "trial is in round 1: 0 told" in ringfence("status", str(file)).out
+    assert document(ringfence("status", str(file), "--json"))["phase"] == 0
+
+
 def test_a_file_that_was_changed_since_is_spoken_of(tmp_path: Path) -> None:
     file = write_study(tmp_path, budget=24)
     ringfence("run", str(file), "--json")

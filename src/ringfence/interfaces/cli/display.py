@@ -93,7 +93,7 @@ def _picture(stands: Any, known: Any) -> Any:
     done = stands.told + stands.failed
     verdict = known.recommend() if stands.arm is not None else None
     lines: list[Any] = [
-        Text(f"{stands.study}: {done} of {stands.budget} pulls, round {stands.phase}"),
+        Text(f"{stands.study}: {done} of {stands.budget} pulls, round {stands.phase + 1}"),
         ProgressBar(total=stands.budget, completed=done, width=60),
         Text(f"in the running: {', '.join(stands.alive)}"),
     ]

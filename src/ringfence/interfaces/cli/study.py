@@ -193,7 +193,8 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     if json:
         output.print_json(document)
         return
-    words = "finished" if document["finished"] else f"in round {document['phase']}"
+    words = f"in round {document['phase'] + 1}" if document["phase"] >= 0 else "not begun"
+    words = "finished" if document["finished"] else words
     output.say(
         f"{document['study']} is {words}: {document['told']} told, {document['issued']} issued, "
         f"{document['failed']} failed, of {document['budget']} pulls."
