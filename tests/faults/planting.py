@@ -71,6 +71,7 @@ STUDY_ROOMS = (
     "storage.memory",
     "execution.working",
     "interfaces.storages",
+    "interfaces.study_views",
     "interfaces.studies",
 )
 STUDY_TESTS = (

@@ -931,13 +931,13 @@ FAULTS = [
     ),
     fault(
         "what is brought along is not held to its bounds", STUDIES,
-        "zip(columns[arm], self._inside(rows), strict=True)",
+        "zip(columns[arm], rows_inside(self.desk.plan, rows), strict=True)",
         "zip(columns[arm], map(tuple, rows.tolist()), strict=True)",
         of(NOISE, OUTSIDE, "brought along"),
     ),
     fault(
         "columns are not held to their bounds", STUDIES,
-        "rows = self._inside(rows_of(metrics, self.desk.plan.metrics))",
+        "rows = rows_inside(self.desk.plan, rows_of(metrics, self.desk.plan.metrics))",
         "rows = list(map(tuple, rows_of(metrics, self.desk.plan.metrics).tolist()))",
         of(NOISE, OUTSIDE, "in columns"),
     ),

@@ -127,7 +127,7 @@ def test_what_is_shown_is_run() -> None:
     """Nothing is skipped, and the reader of docstrings is awake."""
     docs = [inspect.getdoc(thing_at(place)) or "" for place in PLACES]
     assert not [place for place, text in zip(PLACES, docs, strict=True) if "+SKIP" in text]
-    assert {"ringfence:ringfence", "ringfence.interfaces.studies:Study.what_if"} <= set(PLACES)
+    assert {"ringfence:ringfence", "ringfence.interfaces.studies:Study.bring"} <= set(PLACES)
     wrong: list[str] = []
     test = examples(">>> 1 + 1\n3\n")
     doctest.DocTestRunner(optionflags=FLAGS).run(test, out=wrong.append)

@@ -1,8 +1,10 @@
-"""What a study hands out: leased pulls, and where it stands. Values only."""
+"""What a study hands out: leased pulls, and where it stands. Values only; may touch core."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from ringfence.core.errors import InputError
 
 
 class Held(Protocol):
@@ -65,3 +67,12 @@ class Status:
     feasible: bool | None
     finished: bool
     seed: int
+
+
+def lease_of(pull: Pull | int, lease: int | None) -> tuple[int, int]:
+    """Return the number of a pull and its lease, which a number alone must come with."""
+    if isinstance(pull, Pull):
+        return pull.pull, pull.lease if lease is None else lease
+    if lease is None:
+        raise InputError(f"pull {pull} needs its lease. Give lease=..., as ask returned it.")
+    return int(pull), int(lease)

@@ -43,6 +43,25 @@ def inside(plan: Plan, values: Sequence[float]) -> tuple[float, ...]:
     return tuple(values)
 
 
+def row_of(plan: Plan, place: int, metrics: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return the values of one observation of many, or refuse it by its place."""
+    try:
+        return values_of(plan, metrics)
+    except InputError as error:
+        raise InputError(f"row {place}: {error}") from None
+
+
+def rows_inside(plan: Plan, rows: Any) -> list[tuple[float, ...]]:
+    """Return rows of observations, all within stated bounds, or refuse them all."""
+    found = []
+    for place, row in enumerate(rows.tolist()):
+        try:
+            found.append(inside(plan, row))
+        except InputError as error:
+            raise InputError(f"row {place}: {error}") from None
+    return found
+
+
 def finite(key: str, value: Any) -> float:
     """Return a finite number, or refuse it."""
     try:

@@ -9,7 +9,8 @@ from urllib.parse import quote
 from fastapi import Response
 
 from ringfence.interfaces.strict import strict_json
-from ringfence.interfaces.studies import ROUNDS_DRAWN, Study
+from ringfence.interfaces.studies import Study
+from ringfence.interfaces.study_views import ROUNDS_DRAWN
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports.charts import chart_bytes, study_chart, themed

@@ -1,0 +1,218 @@
+"""What can be seen of a study: where it stands, the verdict, charts, tables and records.
+
+Nothing here changes it. May touch every room.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.errors import InputError, RingfenceError, nearest, one_of
+from ringfence.core.streams import pull_seeds
+from ringfence.interfaces.checking import at_least
+from ringfence.interfaces.leases import Status
+from ringfence.reports.notebook import study_html
+from ringfence.study.audit import Audit, audit
+from ringfence.study.deciding import answer_of
+from ringfence.study.desk import Desk
+from ringfence.study.exploring import what_if
+from ringfence.study.facts import Definition, Round
+from ringfence.study.reading import View
+from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
+
+ROUNDS_DRAWN = 200  # of a study that has more: evenly spread, the first and the last among them
+
+
+class StudyViews:
+    """The side of a study that is looked at."""
+
+    desk: Desk
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.desk.name
+
+    @property
+    def definition(self) -> Definition:
+        """What was fixed before the first pull."""
+        return self.desk.plan.definition
+
+    @property
+    def created_at(self) -> float:
+        """When the study was created, in seconds since the epoch."""
+        with self.desk.storage.reading(self.name) as ledger:
+            return ledger.created_at
+
+    def recommend(self) -> Verdict:
+        """Return the verdict on all that was told so far."""
+        return verdict_of(self.desk.plan, self.desk.look())
+
+    def explain(self, arm: str | None = None) -> list[ArmVerdict]:
+        """Return why each arm was dropped or kept, or one of them."""
+        if arm is not None:
+            self._arm(arm)
+        return [one for one in self.recommend().arms if arm in (None, one.name)]
+
+    def what_if(self, constraint: int | str, threshold: float) -> Verdict:
+        """Return what the verdict would be with another threshold for one constraint.
+
+        The constraint is named by its text or by its place, counted from 0. Exploratory: a
+        threshold is to be fixed before the data, so this one's confidence flatters.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "pair",
+        ...     arms=["old", "new"],
+        ...     objective="maximize mean(score)",
+        ...     constraints="mean(seconds) <= 1",
+        ...     budget=20,
+        ...     policy="uniform",
+        ...     storage="memory://",
+        ...     seed=1,
+        ... )
+        >>> for pull in study.pulls():
+        ...     good = 0.8 if pull.arm == "new" else 0.6
+        ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+        >>> study.recommend().feasible, study.what_if("mean(seconds) <= 1", 0.4).feasible
+        (True, False)
+        """
+        texts = [str(one) for one in self.desk.plan.problem.constraints]
+        known = [*texts, *self.definition.constraints]
+        if isinstance(constraint, str):
+            if constraint not in known:
+                raise one_of("constraint", constraint, texts)
+            constraint = known.index(constraint) % len(texts)
+        return what_if(self.desk.plan, self.desk.look(), constraint, threshold)
+
+    def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
+        """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
+
+        Kinds are `map`, `timeline`, `allocation` and `evidence`; themes `light`, `dark`, `print`.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "pair",
+        ...     arms=["old", "new"],
+        ...     objective="maximize mean(score)",
+        ...     constraints="mean(seconds) <= 1",
+        ...     budget=20,
+        ...     policy="uniform",
+        ...     storage="memory://",
+        ...     seed=1,
+        ... )
+        >>> for pull in study.pulls():
+        ...     good = 0.8 if pull.arm == "new" else 0.6
+        ...     _ = study.tell(pull, {"score": good, "seconds": 0.5 + 0.1 * (pull.seed % 3)})
+        >>> rf.save_chart(study.figure("map"), "map.svg").name
+        'map.svg'
+        """
+        from ringfence.reports.charts import require_study_chart, study_chart
+
+        require_study_chart(kind, theme)
+        verdict, rounds = self.recommend(), self.rounds(most=ROUNDS_DRAWN)
+        return study_chart(kind, self.desk.plan, verdict, rounds, theme=theme)
+
+    def record(self) -> str:
+        """Return the decision record: one HTML page to keep, which loads nothing."""
+        from ringfence.reports.record import record_html
+
+        rounds = {one.number: one for one in (*self.rounds(most=ROUNDS_DRAWN), *self.desk.turns())}
+        return record_html(
+            self.desk.plan,
+            self.recommend(),
+            [rounds[number] for number in sorted(rounds)],
+            self.observations(),
+            created_at=self.created_at,
+        )
+
+    def frame(self, what: str = "pulls", *, backend: str | None = None) -> Any:
+        """Return a data frame of all told `pulls`, or of the `arms` in the verdict.
+
+        `backend` is pandas, polars or pyarrow, by default the first that is installed.
+        """
+        from ringfence.interfaces.bridges.frames import to_frame
+
+        if what not in ("pulls", "arms"):
+            raise one_of("what", what, ("pulls", "arms"))
+        return to_frame(self if what == "pulls" else self.recommend(), backend=backend)
+
+    def __repr__(self) -> str:
+        """Return the name, how far the study has come, and its policy: one row is read."""
+        try:
+            head = self.desk.head
+        except RingfenceError as error:
+            stands = f"not to be read: {type(error).__name__}"
+        else:
+            over = min(head.issued - head.unresolved, head.budget)
+            stands = f"{over:,} of {head.budget:,} pulls" + ", finished" * head.finished
+        return f"<Study {self.name!r}: {self.definition.policy}, {stands}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: where the study stands, and the verdict so far."""
+        view = self.desk.look()
+        verdict = verdict_of(self.desk.plan, view) if in_the_running(view).any() else None
+        return study_html(self.definition, vars(self.status(view)), verdict)
+
+    def status(self, view: View | None = None) -> Status:
+        """Return where the study stands, now or when it was viewed."""
+        view, names = view or self.desk.look(samples=False), self.definition.arm_names
+        running = in_the_running(view)
+        best, flag = None, None
+        if running.any():
+            best, flag = answer_of(self.desk.plan, running, view.book)
+        alive = view.last.alive if view.last is not None else [True] * len(names)
+        return Status(
+            study=self.name,
+            told=view.told,
+            issued=view.head.unresolved,
+            failed=view.failed,
+            budget=view.head.budget,
+            phase=view.head.round,
+            alive=tuple(name for name, one in zip(names, alive, strict=True) if one),
+            arm=None if best is None else names[best],
+            feasible=flag,
+            finished=view.head.finished,
+            seed=self.definition.seed,
+        )
+
+    def observations(self) -> dict[str, list[Any]]:
+        """Return every told pull by column: pull, arm, seed, then the metrics."""
+        with self.desk.storage.reading(self.name) as ledger:
+            found = ledger.harvest(1, ledger.head.issued)
+        told, names, seed = found.is_told, self.definition.arm_names, self.definition.seed
+        arms = found.arms[told]
+        columns: dict[str, list[Any]] = {
+            "pull": (np.flatnonzero(told) + 1).tolist(),
+            "arm": [names[arm] for arm in arms.tolist()],
+            "seed": pull_seeds(seed, arms, found.ordinals[told]),
+        }
+        return columns | dict(
+            zip(self.desk.plan.metrics, found.values[told].T.tolist(), strict=True)
+        )
+
+    def doctor(self) -> Audit:
+        """Audit the study from its stored facts."""
+        with self.desk.storage.reading(self.name) as ledger:
+            return audit(self.desk.plan, ledger)
+
+    def view(self) -> View:
+        """Return where the study stands and all that it has seen, for reports."""
+        return self.desk.look()
+
+    def rounds(self, *, most: int | None = None) -> list[Round]:
+        """Return all rounds, or at most so many: the first, the last, and some evenly between."""
+        return self.desk.rounds(most=None if most is None else at_least("most", most, 2))
+
+    def version(self) -> str:
+        """Return a word that changes with all that the verdict rests on, and is read at once."""
+        return self.desk.pulse()
+
+    def _arm(self, name: str) -> int:
+        names = self.definition.arm_names
+        if name not in names:
+            raise InputError(
+                f"arm {name!r} is not in study {self.name!r}. It has {', '.join(names)}."
+                f"{nearest(name, names)}"
+            )
+        return names.index(name)
