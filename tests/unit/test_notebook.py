@@ -89,6 +89,16 @@ def test_a_study_without_pulls_and_one_with_many_arms() -> None:
     assert ", finished; policy uniform." in shown.text
 
 
+def test_a_study_without_arms_says_why() -> None:
+    study = make(told=0)
+    study.take_back()
+    for pull in study.pulls():
+        study.fail(pull, "no <disk>")
+    shown = read(study._repr_html_()).text
+    assert "3 failed pulls in a row (the last error: no <disk>)" in shown
+    assert "begin a study of another name" in shown
+
+
 def test_what_nobody_taught_has_no_html() -> None:
     class Unknown(Rich):
         pass

@@ -18,7 +18,7 @@ from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Round
 from ringfence.study.reading import View
-from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
+from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, no_answer, verdict_of
 
 ROUNDS_DRAWN = 200  # of a study that has more: evenly spread, the first and the last among them
 
@@ -151,8 +151,12 @@ class StudyViews:
     def _repr_html_(self) -> str:
         """Return what notebooks show: where the study stands, and the verdict so far."""
         view = self.desk.look()
-        verdict = verdict_of(self.desk.plan, view) if in_the_running(view).any() else None
-        return study_html(self.definition, vars(self.status(view)), verdict)
+        found: Verdict | str = "Nothing to judge yet."
+        if in_the_running(view).any():
+            found = verdict_of(self.desk.plan, view)
+        elif view.head.finished:
+            found = no_answer(self.desk.plan, view)
+        return study_html(self.definition, vars(self.status(view)), found)
 
     def status(self, view: View | None = None) -> Status:
         """Return where the study stands, now or when it was viewed."""

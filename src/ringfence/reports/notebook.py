@@ -28,13 +28,13 @@ def verdict_html(verdict: Verdict) -> str:
     return block(sentence(verdict), arms_table(verdict), items([*findings(verdict), CAVEAT]))
 
 
-def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdict | None) -> str:
-    """Return a study: what it asks, where it stands, and the verdict so far."""
+def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdict | str) -> str:
+    """Return a study: what it asks, where it stands, the verdict so far or why there is none."""
     limits = " and ".join(definition.constraints)
     stands = f"{status['told']:,} of {status['budget']:,} pulls told, {status['failed']:,} failed"
     stands += ", finished" if status["finished"] else f", {status['issued']:,} issued"
     headline = f"Study {definition.name}: {definition.objective}, {limits}"
-    found = "<p>Nothing to judge yet.</p>" if verdict is None else verdict_html(verdict)
+    found = f"<p>{escape(verdict)}</p>" if isinstance(verdict, str) else verdict_html(verdict)
     return block(headline, f"<p>{escape(stands)}; policy {escape(definition.policy)}.</p>", found)
 
 
