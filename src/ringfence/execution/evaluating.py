@@ -6,6 +6,7 @@ never writes to a study. May touch study, core, and what the user named.
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -16,10 +17,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import InputError, RingfenceError
+from ringfence.core.errors import InputError, RingfenceError, closest
 from ringfence.core.streams import Generator, pull_stream
 
 _MOST_WORDS = 400
+_OF_PULLS = ("arm", "seed", "pull")  # what every command may name, whatever keys arms have
+_NAMED = re.compile(r"\{(\w+)\}")
 _LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for a program
 
 
@@ -76,13 +79,14 @@ class Command:
                 "Mend it, or leave it out: evaluations may then take as long as they like."
             )
 
-    def require_program(self, arms: Mapping[str, Mapping[str, Any]]) -> None:
-        """Refuse a program that cannot be run here, before every pull fails of it.
+    def require_runnable(self, arms: Mapping[str, Mapping[str, Any]]) -> None:
+        """Refuse a program that cannot be run here, or not for all arms, before pulls fail of it.
 
         One that is named after the seed or the pull is known only when that is.
         """
         if not self.arguments:
             raise InputError("command = [] must name a program. Add it.")
+        _require_keys(self.arguments, arms)
         program = self.arguments[0]
         if "{seed}" in program or "{pull}" in program:
             return
@@ -118,6 +122,29 @@ class Command:
             said = _tail(err) or _tail(out) or "nothing"
             raise EvaluationError(f"exit code {process.returncode}; it said: {said}")
         return _metrics(out)
+
+
+def _require_keys(arguments: Sequence[str], arms: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse the name of a key that some arm lacks, and what is nearly the name of one.
+
+    Other names may be meant as they stand: awk's programs are in braces.
+    """
+    keys = list(dict.fromkeys(key for own in arms.values() for key in own))
+    for name in (name for argument in arguments for name in _NAMED.findall(argument)):
+        if name in _OF_PULLS:
+            continue
+        lacking = [arm for arm, own in arms.items() if name not in own]
+        meant = closest(name, [*_OF_PULLS, *keys])
+        if name in keys and lacking:
+            raise InputError(
+                f"command names {{{name}}}, a key that arm {lacking[0]!r} does not have. Give it "
+                f"one, or take {{{name}}} out."
+            )
+        if name not in keys and meant is not None:
+            raise InputError(
+                f"command names {{{name}}}, a key that no arm has. Did you mean {{{meant}}}? What "
+                f"is to stay as it stands has a space: {{ {name} }}."
+            )
 
 
 def _require_program(program: str, folder: Path) -> None:

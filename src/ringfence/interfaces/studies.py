@@ -295,7 +295,7 @@ class Study(StudyViews, AsyncCalls):
         takes_orders = isinstance(evaluate, Command | Function | LoggedRows)
         evaluation = evaluate if takes_orders else Function(evaluate)
         if isinstance(evaluation, Command) and executor is None:  # elsewhere are other programs
-            evaluation.require_program(self.definition.arms)
+            evaluation.require_runnable(self.definition.arms)
         Crew(self.desk, evaluation, workers, executor, told, away, waits).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():

@@ -160,7 +160,7 @@ class StudyFile:
         if pull.command is not None:
             folder = str(self.path.parent.resolve())
             command = Command(tuple(pull.command), pull.timeout_seconds, folder)
-            command.require_program(arms_of(self.content.arms))
+            command.require_runnable(arms_of(self.content.arms))
             return command
         if pull.timeout_seconds is not None:
             way = "python" if pull.python is not None else "table"
