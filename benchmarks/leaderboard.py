@@ -33,7 +33,7 @@ MORE_PHASES = ("infeasible-first", "successive-rejects")  # for one constraint
 ADAPTIVE = ("top-two", "ocba-co")
 ONE_CONSTRAINT = ("uniform", "bernoulli", "unequal")
 KINDS = (
-    ("uniform", "known", (3, 8, 20)),
+    ("uniform", "known", (3, 8, 20, 50)),
     ("uniform", "estimated", (3, 8, 20)),
     ("bernoulli", "known", (3, 8)),
     ("three-constraints", "known", (3, 8)),

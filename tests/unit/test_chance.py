@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from ringfence.core.arrays import Floats
-from ringfence.core.chance import next_normal, next_uniform, spin
+from ringfence.core.chance import next_normal, next_uniform, remainder, spin
 from ringfence.core.posterior import chance_below, fill_draw, fill_factors, margin_variance
 from tests.statistical.checks import LIMIT, check_continuous, check_moments
 
@@ -72,6 +72,15 @@ def test_every_value_is_that_of_whole_numbers() -> None:
     for uniform in (*EVERY_KIND_OF_UNIFORM, *stream.random(300)):
         expected = [value / FIRST for value in islice(whole_numbers(float(uniform)), 40)]
         assert spun(float(uniform), 40) == expected
+
+
+@pytest.mark.parametrize(("multiplier", "modulus"), [(40014, FIRST), (40692, SECOND)])
+def test_remainders_beside_every_multiple(multiplier: int, modulus: int) -> None:
+    """Where a quotient that is rounded up would be one too large."""
+    for quotient in range(1, multiplier):
+        for beside in (-1, 0, 1):
+            number = quotient * modulus + beside
+            assert remainder(float(number), float(modulus)) == number % modulus
 
 
 def test_first_normals() -> None:

@@ -113,16 +113,17 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
 def first_two(values: Floats, priority: Integers) -> tuple[int, float]:
     """Return the arm of the least value, ties by priority, and the least value of all others.
 
-    While the arm's value stays below that, no other need be looked at: values never fall. Without
-    branches, for which arm is next cannot be guessed.
+    While the arm's value stays below that, no other need be looked at: values never fall. First
+    the values, then whose it is: which arm is next cannot be guessed, and nothing waits for it.
     """
-    least, lowest, rank, second = 0, values[0], priority[0], NOBODY
-    for i in range(1, values.shape[0]):
-        less = (values[i] < lowest) | ((values[i] == lowest) & (priority[i] < rank))
+    lowest, second = NOBODY, NOBODY
+    for i in range(values.shape[0]):
         second = min(max(values[i], lowest), second)
         lowest = min(values[i], lowest)
-        least = i if less else least
-        rank = priority[i] if less else rank
+    least = -1
+    for i in range(values.shape[0]):
+        if values[i] == lowest and (least < 0 or priority[i] < priority[least]):
+            least = i
     return least, second
 
 
