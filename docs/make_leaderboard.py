@@ -48,10 +48,7 @@ def table(result: Tournament) -> str:
     """Return a tournament as a heading, the command that made it, and a table."""
     first = result.duels[0].base.policy
     sizes = sorted({standing.arms for standing in result.standings})
-    names = list(dict.fromkeys(standing.policy for standing in result.standings))
     by_key = {(standing.arms, standing.policy): standing for standing in result.standings}
-    last = sizes[-1]
-    names.sort(key=lambda name: by_key.get((last, name), by_key[sizes[0], name]).geometric_mean)
     lines = [
         f"## Family `{result.family}`, {result.scales} noise",
         "",
@@ -66,7 +63,7 @@ def table(result: Tournament) -> str:
         "| policy | " + " | ".join(f"{size} arms | worst | harmed" for size in sizes) + " |",
         "| --- |" + " --- | --- | --- |" * len(sizes),
     ]
-    for name in names:
+    for name in result.ranking:
         entries = []
         for size in sizes:
             row = by_key.get((size, name))

@@ -167,3 +167,17 @@ def test_a_tournament_does_not_depend_on_threads() -> None:
 def test_bad_tournaments_are_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         rf.tournament(**({"count": 1, "arm_counts": 3} | given))  # type: ignore[arg-type]
+
+
+def test_policies_are_ranked_by_the_largest_size_that_they_were_fought_at() -> None:
+    errors = {
+        3: {"base": 100, "grows": 90, "shrinks": 10, "small": 50},
+        8: {"base": 100, "grows": 10, "shrinks": 90},
+    }
+    cells = [
+        cell(f"{arms}-arms", policy, count, arms=arms)
+        for arms, counts in reversed(errors.items())
+        for policy, count in counts.items()
+    ]
+    found = tournament_report(cells, family="uniform", seed=0, target_error=0.1, scales="known")
+    assert found.ranking == ["grows", "small", "shrinks", "base"]

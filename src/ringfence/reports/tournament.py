@@ -77,6 +77,13 @@ class Tournament:
     duels: tuple[Duel, ...]
     standings: tuple[Standing, ...]
 
+    @property
+    def ranking(self) -> list[str]:
+        """The policies, best first, each by the largest size that it was fought at."""
+        by_size = sorted(self.standings, key=lambda standing: standing.arms)
+        means = {standing.policy: standing.geometric_mean for standing in by_size}
+        return sorted(means, key=lambda policy: means[policy])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the tournament for other programs; `rows` are the standings."""
         return {

@@ -22,8 +22,7 @@ def tournament_figure(result: Tournament, *, theme: str | Theme = "light") -> An
     first = result.duels[0].base.policy
     sizes = list(dict.fromkeys(standing.arms for standing in result.standings))
     data = tournament_rows(result)
-    means = {s.policy: s.geometric_mean for s in result.standings if s.arms == sizes[-1]}
-    order = sorted((name for name in means if name != first), key=lambda name: means[name])
+    order = [name for name in result.ranking if name != first]
     ratios = [row["ratio"] for row in data]
     scale = alt.Scale(type="log", domain=[min(ratios), max(ratios)])
     x = alt.X("ratio:Q", scale=scale, title=f"error / {first}'s error")
@@ -52,7 +51,7 @@ def tournament_figure(result: Tournament, *, theme: str | Theme = "light") -> An
         title = alt.TitleParams(f"{size} arms", fontSize=12, offset=6)
         panels.append((even + dots + spans + points).properties(title=title, width=300))
     title = f"Errors at equal budget, family {result.family}, {result.scales} noise"
-    chart = alt.hconcat(*panels, spacing=20).properties(
+    chart = alt.concat(*panels, columns=2 if len(panels) == 4 else 3, spacing=20).properties(
         title=alt.TitleParams(
             title,
             subtitle=f"each mark an instance, at the budget where {first} errs "
