@@ -3,6 +3,7 @@
 python docs/make_cases.py [CASE...]    needs the extras `cases` and `plots`; a few minutes
 """
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +25,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 def main() -> None:
     """Replay every case that is named, or all."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # latencies of `models` are one thread's
     sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "examples/cases")]
     for name in sys.argv[1:] or CASES:
         case = import_module(name)
