@@ -65,6 +65,7 @@ def make_verdict(arms: Sequence[ArmVerdict], **changes: Any) -> Verdict:
         "flips": (),
         "exact": (),
         "brought": 0,
+        "apparent": answer.name,
     }
     return Verdict(arms=tuple(arms), **{**plain, **changes})
 

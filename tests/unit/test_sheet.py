@@ -34,7 +34,7 @@ def verdict(*arms: ArmVerdict, flips: tuple[Flip, ...] = ()) -> Verdict:
     return Verdict(
         study="s", arm=best, feasible=True, verdict="feasible", confidence=0.9,
         chance_feasible=1.0, pulls_used=9, budget=10, finished=False, arms=arms, flips=flips,
-        exact=(), brought=0,
+        exact=(), brought=0, apparent=best,
     )  # fmt: skip
 
 

@@ -291,6 +291,46 @@ def test_nothing_is_said_of_ties_where_there_are_none() -> None:
     assert not any("As good" in line for line in remarks(verdict))
 
 
+def seen_as(rows: list[tuple[float, float]]) -> Verdict:
+    """Return top-two's verdict on ten pulls an arm, a unit on either side of these means."""
+    study = make(len(rows), policy="top-two", budget=10 * len(rows), batch=10 * len(rows))
+    pulls = study.ask(10 * len(rows))
+    count: Counter[str] = Counter()
+    told = []
+    for pull in pulls:
+        loss, risk = rows[int(pull.arm.removeprefix("arm "))]
+        sides = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[count[pull.arm] % 4]
+        count[pull.arm] += 1
+        told.append({"loss": loss + sides[0], "risk": risk + sides[1]})
+    study.tell_many(pulls, told)
+    return study.recommend()
+
+
+def test_an_answer_that_does_not_look_best_says_what_does() -> None:
+    """Arm 0 looks better, by little, and lies on the verge; arm 1 is safe."""
+    verdict = seen_as([(0.0, 0.79), (0.05, -3.0), (0.5, -3.0)])
+    assert (verdict.arm, verdict.feasible, verdict.apparent) == ("arm 1", True, "arm 0")
+    assert verdict.confidence > 0.4
+    assert (
+        "By estimates alone arm 0 looks best, and feasible, but arm 1 is likelier to be right."
+        in findings(verdict)
+    )
+    assert [reason(arm, verdict) for arm in verdict.arms] == [
+        "looks best, but arm 1 is likelier to be right",
+        "the answer",
+        "arm 0 looks better",
+    ]
+    assert verdict.flips == (), "they would be those of arm 0"
+
+
+def test_an_answer_that_looks_best_says_nothing_of_it() -> None:
+    verdict = seen_as([(0.0, -3.0), (3.0, -3.0), (5.0, -3.0)])
+    assert (verdict.arm, verdict.apparent) == ("arm 0", "arm 0")
+    assert not any("alone" in line for line in remarks(verdict))
+    assert reason(verdict.arms[1], verdict) == "arm 0 looks better"
+    assert verdict.flips
+
+
 @pytest.mark.parametrize("unit", [1e-60, 1e-20, 1e-11, 1e-10, 1e-9, 1.0, 1e12, 1e58])
 def test_units_do_not_matter(unit: float) -> None:
     """Metrics as small as 1e-10 had been taken for shares of yes-or-no outcomes."""

@@ -30,6 +30,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "flips": [vars(flip) for flip in verdict.flips],
         "exact": list(verdict.exact),
         "brought": verdict.brought,
+        "apparent": verdict.apparent,
     }
 
 
@@ -50,8 +51,9 @@ def sentence(verdict: Verdict) -> str:
     if verdict.verdict == "infeasible":
         return f"{so_far}no arm is feasible; {verdict.arm} comes nearest ({sure} sure of both)."
     looks = "is feasible" if verdict.feasible else "is not feasible, nor any other"
+    best = "looks best" if verdict.apparent == verdict.arm else "is the likeliest answer"
     return (
-        f"{so_far}too close to call: {verdict.arm} looks best, and it looks as if it {looks}, but "
+        f"{so_far}too close to call: {verdict.arm} {best}, and it looks as if it {looks}, but "
         f"{100 * verdict.chance_feasible:.0f}% of what the truth may be has a feasible arm."
     )
 
@@ -69,8 +71,9 @@ def remarks(verdict: Verdict) -> list[str]:
 
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
-    chosen = next(arm for arm in verdict.arms if arm.name == verdict.arm)
+    chosen = named(verdict, verdict.arm)
     lines = [f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by]
+    lines += appearance(verdict)
     if not verdict.feasible:
         lines.append("How near arms come, their margin, is in units of the noise.")
     deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
@@ -104,9 +107,26 @@ def flip_sentence(flip: Flip) -> str:
     return f"With a threshold {flip.side} {flip.beyond:.6g} in {flip.constraint}, {answer}."
 
 
+def named(verdict: Verdict, name: str) -> ArmVerdict:
+    """Return what a verdict says of one arm."""
+    return next(arm for arm in verdict.arms if arm.name == name)
+
+
+def appearance(verdict: Verdict) -> list[str]:
+    """Return a line on what estimates alone would answer, where that is another answer."""
+    apparent = named(verdict, verdict.apparent)
+    looks = "not feasible" if apparent.blocked_by else "feasible"
+    if apparent.name != verdict.arm and not is_tied(apparent, verdict):
+        best = f"By estimates alone {apparent.name} looks best, and {looks}"
+        return [f"{best}, but {verdict.arm} is likelier to be right."]
+    if verdict.feasible != (looks == "feasible"):
+        return [f"By estimates alone {verdict.arm} looks {looks}, but the opposite is likelier."]
+    return []
+
+
 def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:
     """Tell whether an arm that is not the answer looks exactly as good."""
-    chosen = next(one for one in verdict.arms if one.name == verdict.arm)
+    chosen = named(verdict, verdict.arm)
     if arm is chosen or arm.kind is None:
         return False
     if not verdict.feasible:
@@ -130,7 +150,9 @@ def reason(arm: ArmVerdict, verdict: Verdict | None = None) -> str:
             return "; ".join(["the answer", *breaks])
         if is_tied(arm, verdict):
             return "; ".join([f"as good as {verdict.arm}", *breaks])
-        return breaks[0] if breaks else f"{verdict.arm} looks better"
+        if arm.name == verdict.apparent:
+            return "; ".join([f"looks best, but {verdict.arm} is likelier to be right", *breaks])
+        return breaks[0] if breaks else f"{verdict.apparent} looks better"
     words = with_error(arm.status, arm.error)
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"

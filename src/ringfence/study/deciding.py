@@ -289,6 +289,12 @@ def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
         work = plan.policy.make_work(plan.arm_count, len(evidence.scales))
         arm, flag = plan.policy.answer(evidence, work)
         return int(arm), bool(flag)
+    return apparent_answer(plan, alive, book)
+
+
+def apparent_answer(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+    """Return the arm that looks best by its estimates alone, and whether it looks feasible."""
+    evidence = book.evidence(alive, plan.priority)
     best = apparent_best(
         evidence.estimates, alive, evidence.scales, evidence.thresholds, evidence.priority
     )

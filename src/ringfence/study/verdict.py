@@ -23,7 +23,7 @@ from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
 from ringfence.study.book import Book
-from ringfence.study.deciding import Plan, answer_of
+from ringfence.study.deciding import Plan, answer_of, apparent_answer
 from ringfence.study.facts import Departure
 from ringfence.study.reading import View
 
@@ -128,6 +128,7 @@ class Verdict(Rich):
     flips: tuple[Flip, ...]
     exact: tuple[str, ...]
     brought: int
+    apparent: str
 
 
 def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
@@ -137,6 +138,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     if not alive.any():
         raise InputError(no_answer(plan, view))
     best, feasible = answer_of(plan, alive, book)
+    apparent, _ = apparent_answer(plan, alive, book)
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
     judged = book.is_comparable.copy()
     judged[withdrawn] = False
@@ -183,13 +185,14 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         budget=head.budget,
         finished=head.finished,
         arms=tuple(arms),
-        flips=_flips(plan, evidence, written),
+        flips=_flips(plan, evidence, written, best if feasible else None),
         exact=tuple(
             str(attribute)
             for attribute, one in zip(plan.problem.attributes, varies | shares.doubted, strict=True)
             if not one
         ),
         brought=view.brought,
+        apparent=plan.definition.arm_names[apparent],
     )
 
 
@@ -316,12 +319,16 @@ def _written(
 
 
 def _flips(
-    plan: Plan, evidence: Evidence, written: Sequence[Mapping[str, Estimate]]
+    plan: Plan,
+    evidence: Evidence,
+    written: Sequence[Mapping[str, Estimate]],
+    answer: int | None,
 ) -> tuple[Flip, ...]:
     """Return the nearest tighter and looser threshold of each constraint with another answer.
 
     Another answer is another best feasible arm, or none where there was one, or one where there
-    was none. It changes at arms' own estimates only.
+    was none. It changes at arms' own estimates only: where these do not make the `answer` what it
+    is, there is nothing to say.
     """
     problem, judged = plan.problem, np.flatnonzero(evidence.alive)
     margins = np.array([_margin(evidence, int(arm)) for arm in judged])
@@ -342,15 +349,17 @@ def _flips(
         others = np.delete(evidence.estimates[judged, 1:] <= evidence.thresholds, c, axis=1)
         passes = others.all(axis=1)
         now = best_of(passes & (values <= limit))
+        if now != answer:
+            return ()
         tighter = np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)
         looser = np.unique(values[values > limit])
         for candidates, excludes in ((tighter, True), (looser, False)):
             for value in candidates.tolist():
                 then = best_of(passes & (values <= value))
                 if then != now:
-                    answer = None if then is None else plan.definition.arm_names[then]
+                    named = None if then is None else plan.definition.arm_names[then]
                     beyond = sign * float(np.nextafter(value, np.inf)) + 0.0 if excludes else None
-                    flips.append(Flip(str(constraint), sign * value + 0.0, answer, beyond))
+                    flips.append(Flip(str(constraint), sign * value + 0.0, named, beyond))
                     break
     return tuple(flips)
 

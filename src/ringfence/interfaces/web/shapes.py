@@ -268,6 +268,7 @@ class Verdict(BaseModel):
     flips: list[Flip]
     exact: list[str]
     brought: int
+    apparent: str
 
 
 class WhatIf(Verdict):
