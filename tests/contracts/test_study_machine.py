@@ -413,7 +413,13 @@ class StudyMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.brought) < 4)
     @rule(desk=st.integers(0, DESKS - 1), arm=st.integers(0, ARMS - 1), values=VALUES)
     def bring(self, desk: int, arm: int, values: tuple[float, ...]) -> None:
-        self.desks[desk].bring([(arm, values)], "from before")
+        label = f"before {len(self.brought)}"
+        if self.finished:
+            with pytest.raises(InputError, match="is finished"):
+                self.desks[desk].bring([(arm, values)], label)
+            return
+        assert self.desks[desk].bring([(arm, values)], label) == 1
+        assert self.desks[desk].bring([(arm, values)], label) == 0
         self.brought.append(arm)
 
     # What always holds

@@ -924,6 +924,23 @@ def test_what_is_brought_along_is_labelled_uncharged_and_seen_from_the_next_roun
         assert [past.after for past in ledger.past()] == [-1] * 3 + [0] + [1] * 3
 
 
+def test_the_same_observations_are_brought_along_once() -> None:
+    study = make()
+    rows = {"arm": ["one", "three"], "loss": [1.0, 2.0], "risk": [0.1, 0.2]}
+    assert study.bring(rows, arm="arm", label="log") == 2
+    assert study.bring(rows, arm="arm", label="log") == 0
+    with pytest.raises(InputError, match="label = 'log' has brought 2 other observations along"):
+        study.bring({**rows, "loss": [1.0, 2.5]}, arm="arm", label="log")
+    assert study.bring(rows, arm="arm", label="another log") == 2
+    finish(study)
+    assert study.recommend().brought == 4
+    before = state_of(study)
+    assert study.bring(rows, arm="arm", label="log") == 0, "a script may be run again"
+    with pytest.raises(InputError, match="study 's' is finished: what is brought along now"):
+        study.bring(rows, arm="arm", label="late")
+    assert state_of(study) == before
+
+
 def test_what_was_brought_along_is_judged_without_a_pull() -> None:
     study = make(policy="uniform")
     rows = {"arm": ["one", "three"] * 5, "loss": [1.0, 0.5] * 5, "risk": [0.1, 0.2] * 5}

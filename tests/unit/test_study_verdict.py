@@ -496,20 +496,22 @@ PULLS_EACH = 12
 def confidences(copies: int) -> tuple[Floats, Floats]:
     """Return the confidence of many small studies, and whether they were right.
 
-    Truths are drawn far wider than the noise, so that they favour no answer. With `copies` every
-    observation is brought along so many times over, as if it had been seen as often.
+    Truths are drawn far wider than the noise, so that they favour no answer. With `copies` a study
+    is judged that every observation is brought to so many times, as if it had been seen as often.
     """
     said, right = [], []
     for number in range(STUDIES):
         rng = np.random.default_rng([17, number])
         means = rng.uniform(-1.5, 1.5, (3, 2))
-        study = make(seed=number, budget=3 * PULLS_EACH, constraints="mean(risk) <= 0.0")
+        asked = {"seed": number, "budget": 3 * PULLS_EACH, "constraints": "mean(risk) <= 0.0"}
+        study = make(**asked)
         verdict = judged(study, gaussian(means))
         if copies:
             seen = study.observations()
             past = {key: seen[key] * copies for key in ("arm", "loss", "risk")}
-            study.bring(past, arm="arm", label="the same again")
-            verdict = study.recommend()
+            twin = make(**asked)
+            twin.bring(past, arm="arm", label="the same again")
+            verdict = twin.recommend()
         passes = means[:, 1] <= 0.0
         best = (
             int(np.argmin(np.where(passes, means[:, 0], np.inf)))
@@ -541,7 +543,7 @@ def test_confidence_is_how_often_a_verdict_is_right() -> None:
 
 def test_the_check_of_calibration_notices_too_much_confidence() -> None:
     with pytest.raises(AssertionError, match="right"):
-        check_calibrated(*confidences(copies=3))
+        check_calibrated(*confidences(copies=4))
 
 
 # --------------------------------------------------------------------------------------

@@ -309,7 +309,8 @@ class Study(StudyViews, AsyncCalls):
     def bring(self, observations: Any, *, arm: str, label: str) -> int:
         """Bring past observations along: a data frame or mapping with a column of arm names.
 
-        They are labelled, uncharged, and seen by decisions from the next round on.
+        They are labelled, uncharged, and seen by decisions from the next round on. Return how
+        many are new: the same ones under the same label are brought once.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -323,6 +324,8 @@ class Study(StudyViews, AsyncCalls):
         >>> past = {"arm": ["a", "a", "b"], "cost": [1.0, 1.1, 0.7], "risk": [0.1, 0.2, 0.9]}
         >>> study.bring(past, arm="arm", label="last spring")
         3
+        >>> study.bring(past, arm="arm", label="last spring")
+        0
         """
         from ringfence.simulation.tables import columns_of_frame
 
@@ -344,8 +347,7 @@ class Study(StudyViews, AsyncCalls):
             (self._arm(str(name)), values)
             for name, values in zip(columns[arm], rows_inside(self.desk.plan, rows), strict=True)
         ]
-        self.desk.bring(past, printable("label", label))
-        return len(past)
+        return self.desk.bring(past, printable("label", label))
 
     def require_same(self, other: Definition, *, seed_matters: bool) -> None:
         """Refuse to go on with a definition that differs from the stored one; show how."""

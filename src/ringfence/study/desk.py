@@ -288,11 +288,28 @@ class Desk:
             self.plan.first_pulls(budget)  # refuses what is no budget
             ledger.set_head(replace(head, budget=int(budget), finished=False))
 
-    def bring(self, past: Sequence[tuple[int, tuple[float, ...]]], label: str) -> None:
-        """Bring observations along, uncharged; decisions after this round see them."""
+    def bring(self, past: Sequence[tuple[int, tuple[float, ...]]], label: str) -> int:
+        """Bring observations along, uncharged; decisions after this round see them.
+
+        The same ones under the same label are brought once: return how many are new.
+        """
         with self.storage.writing(self.name) as ledger:
+            known = [(one.arm, one.values) for one in ledger.past() if one.label == label]
+            if known and known == list(past):
+                return 0
+            if known:
+                raise InputError(
+                    f"label = {label!r} has brought {len(known)} other observations along. Give "
+                    "these another label."
+                )
+            if ledger.head.finished:
+                raise InputError(
+                    f"study {self.name!r} is finished: what is brought along now would change its "
+                    "answer, and no decision. Begin a study of another name with it."
+                )
             after = ledger.head.round
             ledger.add_past(PastFact(arm, values, label, after) for arm, values in past)
+        return len(past)
 
     def look(self, *, samples: bool = True) -> View:
         """Return where the study stands and all that it has seen so far, half a round included.
