@@ -503,7 +503,11 @@ def confidences(copies: int) -> tuple[Floats, Floats]:
     for number in range(STUDIES):
         rng = np.random.default_rng([17, number])
         means = rng.uniform(-1.5, 1.5, (3, 2))
-        asked = {"seed": number, "budget": 3 * PULLS_EACH, "constraints": "mean(risk) <= 0.0"}
+        asked: dict[str, Any] = {
+            "seed": number,
+            "budget": 3 * PULLS_EACH,
+            "constraints": "mean(risk) <= 0.0",
+        }
         study = make(**asked)
         verdict = judged(study, gaussian(means))
         if copies:
