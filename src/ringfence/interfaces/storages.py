@@ -1,10 +1,19 @@
 """The storage that a URL names. May touch every room."""
 
+import re
 from pathlib import Path
 
 from ringfence.core.errors import InputError
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.ports import Storage
+
+_FILE = re.compile(r"(sqlite(?:\+\w+)?:///)(?!:memory:|file:)(.+)")
+
+
+def placed_in(folder: Path, storage: str) -> str:
+    """Return a URL whose SQLite file, if its path is relative, is meant as seen from a folder."""
+    found = _FILE.fullmatch(storage)
+    return storage if found is None else f"{found[1]}{folder / found[2]}"
 
 
 def has_study(storage: str, name: str) -> bool:

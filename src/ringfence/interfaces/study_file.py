@@ -18,7 +18,7 @@ from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
 from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
 from ringfence.interfaces.checking import arms_of, study_name
-from ringfence.interfaces.storages import has_study
+from ringfence.interfaces.storages import has_study, placed_in
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
 from ringfence.simulation.tables import number_column, read_columns
@@ -87,10 +87,10 @@ class StudyFile:
 
     @property
     def storage(self) -> str:
-        """Where the study is kept: as the file says, or in NAME.db beside it."""
-        if self.content.storage is not None:
-            return self.content.storage
-        return f"sqlite:///{self.path.parent / (self.content.name + '.db')}"
+        """Where the study is kept: as the file says, seen from its folder, or in NAME.db there."""
+        said = self.content.storage
+        usual = f"sqlite:///{self.content.name}.db"
+        return placed_in(self.path.parent, usual if said is None else said)
 
     def open(self, *, storage: str | None = None, workers: int = 1) -> Study:
         """Create the study, or load it if it exists and is the same one.
