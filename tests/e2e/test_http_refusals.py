@@ -107,6 +107,28 @@ def test_what_is_no_finite_number_is_refused(
     refused(client.post(f"{begun.at}/{call}", content=text, headers=JSON), 422, "score")
 
 
+TWICE = {
+    "tell": '{"pull": 1, "lease": 1, "metrics": {"score": 0.1, "latency_ms": 1, "score": 0.9}}',
+    "tell-many": '{"pulls": [{"pull": 1, "pull": 2, "lease": 1, "metrics": {}}]}',
+    "ask": '{"n": 1, "n": 2}',
+    "budget": '{"budget": 90, "budget": 900}',
+}
+
+
+@pytest.mark.parametrize("call", TWICE)
+def test_a_key_that_is_there_twice_is_refused(
+    client: httpx.Client, begun: Begun, call: str
+) -> None:
+    key = {"tell": "score", "tell-many": "pull", "ask": "n"}.get(call, call)
+    answer = client.post(f"{begun.at}/{call}", content=TWICE[call], headers=JSON)
+    refused(answer, 422, f"key {key!r} is there twice in one JSON object. Give each key once.")
+
+
+def test_a_study_with_a_key_twice_is_not_begun(client: httpx.Client) -> None:
+    body = '{"name": "twice", "arms": {"a": {"x": 1, "x": 2}, "b": {}}, "budget": 30}'
+    refused(client.post("/api/studies", content=body, headers=JSON), 422, "key 'x' is there twice")
+
+
 @pytest.mark.parametrize("cost", ["NaN", "Infinity", "1e999", '"1"', "[1]"])
 def test_a_cost_that_is_none_is_refused(client: httpx.Client, begun: Begun, cost: str) -> None:
     text = json.dumps(begun.telling(cost=12345)).replace("12345", cost)

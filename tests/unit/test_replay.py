@@ -17,8 +17,8 @@ from pyarrow import feather, parquet
 
 import ringfence as rf
 from ringfence.core.errors import InputError
+from ringfence.core.strict import strict_json
 from ringfence.interfaces import replaying
-from ringfence.interfaces.strict import strict_json
 from ringfence.reports.charts import chart_bytes, replay_figure, replay_rows
 from ringfence.reports.replay import (
     EACH,

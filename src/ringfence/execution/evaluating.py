@@ -4,7 +4,6 @@ An evaluation gets an `Order` and returns metrics, or raises `EvaluationError`. 
 never writes to a study. May touch study, core, and what the user named.
 """
 
-import json
 import os
 import re
 import shlex
@@ -19,6 +18,7 @@ from typing import Any, TypeAlias
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError, RingfenceError, closest
 from ringfence.core.streams import Generator, pull_stream
+from ringfence.core.strict import read_json
 
 _MOST_WORDS = 400
 _OF_PULLS = ("arm", "seed", "pull")  # what every command may name, whatever keys arms have
@@ -260,7 +260,9 @@ class LoggedRows:
 
 def _metrics(out: bytes) -> Mapping[str, Any]:
     try:
-        found = json.loads(out)
+        found = read_json(out)
+    except InputError as error:
+        raise EvaluationError(f"standard output: {error}") from None
     except ValueError:
         raise EvaluationError(
             f"standard output is no JSON object of metrics, but {_tail(out) or 'empty'!r}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ringfence.core.errors import InputError
-from ringfence.interfaces.strict import strict
+from ringfence.core.strict import strict
 from ringfence.interfaces.studies import Study
 from ringfence.reports.verdict import sentence, verdict_document
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ringfence.interfaces.strict import strict_json
+from ringfence.core.strict import strict_json
 
 _PATIENCE_SECONDS = 3.0
 _WIDEST_NAME = 48

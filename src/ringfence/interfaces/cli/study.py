@@ -3,7 +3,6 @@
 May touch every room.
 """
 
-import json as json_module
 import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
@@ -14,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ringfence.core.errors import InputError
+from ringfence.core.strict import read_json
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.display import Display
 from ringfence.interfaces.cli.options import Json
@@ -156,7 +156,9 @@ def tell(
     known = open_study(study, storage)
     text = sys.stdin.read() if metrics == "-" else metrics
     try:
-        found = json_module.loads(text)
+        found = read_json(text)
+    except InputError as error:
+        raise InputError(f"metrics = {text!r}: {error}") from None
     except ValueError:
         found = None
     if not isinstance(found, dict):

@@ -14,6 +14,7 @@ from starlette.responses import StreamingResponse
 from ringfence.core.errors import nearest
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
+from ringfence.interfaces.web.bodies import StrictRoute
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, AnyWatch
 from ringfence.interfaces.web.problems import MEDIA_TYPE, NotHereError, StrictJson
 from ringfence.reports.verdict import explanation, sentence, verdict_document
@@ -35,7 +36,7 @@ _READ = _errors(400, 401, 403, 404, 422, 503)
 _WRITE = _errors(400, 401, 403, 404, 409, 413, 415, 422, 503)
 _TOKEN = [Depends(HTTPBearer(auto_error=False, description="The token that writes need."))]
 
-router = APIRouter(prefix="/api", default_response_class=StrictJson)
+router = APIRouter(prefix="/api", default_response_class=StrictJson, route_class=StrictRoute)
 
 
 @router.get(

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from fastapi import Response
 
-from ringfence.interfaces.strict import strict_json
+from ringfence.core.strict import strict_json
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_views import ROUNDS_DRAWN
 from ringfence.interfaces.web.problems import NotHereError

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from ringfence.core.errors import RingfenceError
-from ringfence.interfaces.strict import strict_json
+from ringfence.core.strict import strict_json
 from ringfence.interfaces.web.shelf import Shelf
 
 _POLL_SECONDS = 0.4

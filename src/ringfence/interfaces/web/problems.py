@@ -21,7 +21,7 @@ from ringfence.core.errors import (
     ToldOtherwiseError,
     nearest,
 )
-from ringfence.interfaces.strict import strict_json
+from ringfence.core.strict import strict_json
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
