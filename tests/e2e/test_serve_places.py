@@ -1,6 +1,12 @@
-"""`ringfence serve` shows what it is pointed at: a study file, a database, a storage."""
+"""`ringfence serve` shows what it is pointed at: a study file, a database, a storage.
 
+And it says which token that takes.
+"""
+
+import os
 from pathlib import Path
+from socket import socket
+from unittest import mock
 
 import pytest
 
@@ -37,3 +43,37 @@ def test_what_is_neither_is_refused() -> None:
     assert done.code == 2
     assert "must be a study file" in done.err
     assert _place(None, None) == ("sqlite:///ringfence.db", {})
+
+
+def _close(sockets: list[socket]) -> None:
+    for one in sockets:
+        one.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "token: from RINGFENCE_TOKEN\n"),
+        (("--read-only",), "token: none needed: this server is read-only\n"),
+        (("--host", "0.0.0.0"), "token: from RINGFENCE_TOKEN\n"),
+        (
+            ("--host", "0.0.0.0", "--read-only"),
+            "token: from RINGFENCE_TOKEN; reading needs it at this address, and writing is",
+        ),
+        (
+            ("--host", "0.0.0.0", "--read-only", "--token", "another-of-the-tests"),
+            "token: as given; reading needs it at this address, and writing is refused",
+        ),
+    ],
+)
+def test_the_token_that_is_needed_is_said(
+    tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    """Beyond loopback reading needs one too (tests/e2e/test_http_safety.py)."""
+    path = tmp_path / "some.db"
+    path.touch()
+    known = mock.patch.dict(os.environ, {"RINGFENCE_TOKEN": "a-token-of-the-tests"})
+    with known, mock.patch("uvicorn.Server.run", side_effect=_close):
+        done = ringfence("serve", path, "--port", 0, *options)
+    assert done.code == 0, done.err
+    assert said in done.out

@@ -61,14 +61,21 @@ def serve(
         output.print_line({"page": page, "token": shown})
     else:
         output.say(f"page:  {page}")
-        if read_only:
-            output.say("token: none needed: this server is read-only")
-        else:
-            output.say(f"token: {shown or ('as given' if token else f'from {TOKEN_VARIABLE}')}")
+        held = shown or ("as given" if token else f"from {TOKEN_VARIABLE}")
+        output.say(f"token: {_needed(held, door)}")
     sys.stdout.flush()
     if open_page:
         _show(page)
     ready.run(sockets=[listening])
+
+
+def _needed(token: str, door: Any) -> str:
+    """Return which token is needed, and for what where that is not writing."""
+    if not door.read_only:
+        return token
+    if not door.guards_pages:
+        return "none needed: this server is read-only"
+    return f"{token}; reading needs it at this address, and writing is refused: it is read-only"
 
 
 def _place(study: str | None, storage: str | None) -> tuple[str, "dict[str, Functions]"]:
