@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringfence.core.errors import InputError, MissingStudyError
+from ringfence.core.errors import MissingStudyError, NoAnswerError
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
 from ringfence.study.deciding import Plan
@@ -450,5 +450,5 @@ def test_before_the_first_round_there_is_nothing_to_show(place: Place) -> None:
     assert (desk.rounds(), desk.rounds(most=5), desk.turns()) == ([], [], [])
     view = desk.look()
     assert (view.last, view.departures, view.told) == (None, (), 0)
-    with pytest.raises(InputError, match="has no arm with enough observations"):
+    with pytest.raises(NoAnswerError, match="has no arm with enough observations"):
         verdict_of(desk.plan, view)

@@ -392,5 +392,5 @@ def test_an_evaluation_that_fails_is_told_of_with_its_reason(folder: Path) -> No
         "def evaluate(arm, seed):\n    raise OSError('no such model')\n", encoding="utf-8"
     )
     done = ringfence("run", "broken.toml")
-    assert done.code == 2
+    assert done.code == 1
     assert done.err.count("failed, the first to do so: OSError: no such model") == 1

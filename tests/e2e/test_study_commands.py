@@ -1,6 +1,7 @@
 """Studies from the command line, with real programs as arms and a database on disk."""
 
 import csv
+import errno
 import json
 import shlex
 import shutil
@@ -222,7 +223,7 @@ def test_an_arm_whose_program_fails_is_withdrawn(tmp_path: Path, fault: str) -> 
 def test_a_study_of_failing_arms_alone_stops_and_says_so(tmp_path: Path) -> None:
     file = write_study(tmp_path, program="import sys; sys.exit(7)")
     done = ringfence("run", str(file))
-    assert done.code == 2
+    assert done.code == ringfence("recommend", str(file)).code == 1
     assert "no arm with enough observations" in done.err
     assert "(the last error: exit code 7; it said: nothing)" in done.err
     storage = f"sqlite:///{tmp_path / 'trial.db'}"
@@ -346,7 +347,7 @@ def test_a_study_that_cannot_be_read_is_an_error(
     words = damaged(finished, tmp_path, f"UPDATE ringfence_studies SET {key} = 'garbage'")
     words += ["--output", str(tmp_path / "pulls.csv")] if command == "export" else []
     done = ringfence(command, *words)
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, done.out) == (1, "")
     assert "study 'trial'" in done.err
     assert f"cannot be read: its {key} is 'garbage'. Restore the database from a backup" in done.err
 
@@ -361,9 +362,31 @@ def test_a_verdict_on_pulls_that_cannot_be_read_is_an_error(
     for done in (ringfence("recommend", *words), ringfence("export", *words, *export)):
         if done.code == 0:  # sums are kept of the rounds before the last
             continue
-        assert (done.code, done.out) == (2, "")
+        assert (done.code, done.out) == (1, "")
         assert f"pull 3 cannot be read: its values are {values!r}" in done.err
-    assert done.code == 2
+    assert done.code == 1
+
+
+def test_a_database_that_cannot_be_read_or_written_is_no_bad_input(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    database = tmp_path / "trial.db"
+    with database.open("r+b") as opened:
+        opened.seek(4096)
+        opened.write(b"garbage " * 4096)
+    done = ringfence("status", tmp_path / "trial.toml")
+    assert (done.code, done.out) == (1, "")
+    assert "cannot be used: " in done.err
+
+    def full(path: Path, _: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    table = tmp_path / "pulls.csv"
+    done = ringfence("export", finished / "trial.toml", "--output", table)
+    assert (done.code, done.out) == (1, "")
+    assert f"output = {str(table)!r} cannot be written: No space left on device. Make" in done.err
 
 
 def test_studies_are_listed_and_deleted(tmp_path: Path) -> None:

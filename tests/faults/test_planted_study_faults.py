@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, NoAnswerError
 from tests.choosing import first_of, some_of
 from tests.faults.planting import STUDY_ROOMS, STUDY_TESTS, planted_studies
 from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
@@ -954,7 +954,7 @@ CASES = [
     for killer in first_of(one.killed_by)
 ]
 CONTROLS = list(dict.fromkeys(killer for one in FAULTS for killer in one.killed_by))
-NOTICED = (AssertionError, pytest.fail.Exception, InputError, KeyError)
+NOTICED = (AssertionError, pytest.fail.Exception, InputError, NoAnswerError, KeyError)
 
 
 @pytest.mark.parametrize(("one", "killer"), CASES)

@@ -18,7 +18,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ringfence.core.errors import InputError, LeaseError, NameTakenError, RingfenceError
+from ringfence.core.errors import (
+    InputError,
+    LeaseError,
+    NameTakenError,
+    NoAnswerError,
+    RingfenceError,
+)
 from ringfence.execution.evaluating import Command
 from ringfence.interfaces.leases import Pull
 from ringfence.interfaces.studies import Study
@@ -1116,7 +1122,7 @@ def test_a_study_without_arms_left_stops_with_an_error(policy: str) -> None:
     assert study.status().alive == ()
     assert study.status().failed == 9
     assert study.doctor().is_sound
-    with pytest.raises(InputError, match="no arm") as seen:
+    with pytest.raises(NoAnswerError, match="no arm") as seen:
         study.recommend()
     for word in (
         "one withdrawn: 3 failed pulls in a row (the last error: metric 'loss' is missing",

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import InputError
+from ringfence.core.errors import NoAnswerError
 from ringfence.interfaces.studies import Study
 from ringfence.reports.verdict import findings, is_tied, reason, remarks
 from ringfence.study.verdict import RUNNING, Flip, Verdict
@@ -233,7 +233,7 @@ def test_a_verdict_is_the_same_every_time() -> None:
 def test_nothing_is_judged_before_a_pull() -> None:
     study = make()
     assert study.status().arm is None
-    with pytest.raises(InputError, match=r"'s' has no arm with enough observations.*Tell some"):
+    with pytest.raises(NoAnswerError, match=r"'s' has no arm with enough observations.*Tell some"):
         study.recommend()
 
 
@@ -246,7 +246,7 @@ def test_nothing_is_sure_before_the_noise_of_any_arm_is_known(pulls: int) -> Non
         study.tell(pull, law(pull.arm, pull.seed))
     try:
         verdict = study.recommend()
-    except InputError:
+    except NoAnswerError:
         return
     assert verdict.exact == ()
     assert verdict.verdict == "too-close-to-call"

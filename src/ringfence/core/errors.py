@@ -49,7 +49,19 @@ class ToldOtherwiseError(InputError):
     """A pull was told other values before; the first ones stay."""
 
 
-class DamagedError(InputError):
+class LeaseError(InputError):
+    """A pull was issued again since: what an old lease has to say of it comes too late."""
+
+
+class StorageError(RingfenceError):
+    """A database cannot be reached, read or written; what was acknowledged is safe."""
+
+
+class StorageAwayError(StorageError):
+    """A database server is away for now: the same call may be made again later."""
+
+
+class DamagedError(StorageError):
     """What was stored cannot be read any more; nothing was changed."""
 
     def __init__(self, what: str) -> None:
@@ -58,16 +70,8 @@ class DamagedError(InputError):
         super().__init__(f"{what}. Restore the database from a backup.")
 
 
-class LeaseError(InputError):
-    """A pull was issued again since: what an old lease has to say of it comes too late."""
-
-
-class StorageError(RingfenceError):
-    """A database cannot be reached or written; what was acknowledged is safe."""
-
-
-class StorageAwayError(StorageError):
-    """A database server is away for now: the same call may be made again later."""
+class NoAnswerError(RingfenceError):
+    """A study has no arm to judge: nothing was told yet, or all its arms have left."""
 
 
 class InfeasibleWarning(UserWarning):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, RingfenceError
 
 
 def require_path(path: Path, suffixes: Sequence[str], *, key: str) -> None:
@@ -27,4 +27,7 @@ def write_file(path: Path, content: bytes, *, key: str) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise InputError(f"{key} = {str(path)!r} cannot be written: {error.strerror}.") from None
+        raise RingfenceError(
+            f"{key} = {str(path)!r} cannot be written: {error.strerror}. Make room, or choose "
+            "another place."
+        ) from None

@@ -13,7 +13,7 @@ import numpy as np
 
 from ringfence.core.answers import drawn_answers
 from ringfence.core.arrays import Floats, Mask
-from ringfence.core.errors import InputError
+from ringfence.core.errors import NoAnswerError
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
@@ -136,7 +136,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     head, book = view.head, view.book
     alive = in_the_running(view) if among is None else among
     if not alive.any():
-        raise InputError(no_answer(plan, view))
+        raise NoAnswerError(no_answer(plan, view))
     best, feasible = answer_of(plan, alive, book)
     apparent, _ = apparent_answer(plan, alive, book)
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]

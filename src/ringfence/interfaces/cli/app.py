@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ringfence.core.errors import RingfenceError
+from ringfence.core.errors import InputError, RingfenceError
 from ringfence.interfaces.cli import (
     bench,
     compare,
@@ -71,12 +71,16 @@ def ringfence(
 
 
 def main() -> None:
-    """Run the command line; bad input ends with exit code 2 and one message, never a traceback."""
+    """Run the command line; an error ends with one message, never a traceback.
+
+    Its exit code is 2 where the input is to blame, and 1 where it is not.
+    """
     try:
         app()
     except RingfenceError as error:
         sys.stderr.write(f"error: {error}\n")
-        raise SystemExit(EXIT_BAD_INPUT) from None
+        code = EXIT_BAD_INPUT if isinstance(error, InputError) else EXIT_FAILURE
+        raise SystemExit(code) from None
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         raise SystemExit(EXIT_INTERRUPTED) from None

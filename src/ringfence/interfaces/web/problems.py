@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from starlette.responses import JSONResponse, Response
 
 from ringfence.core.errors import (
-    DamagedError,
     InputError,
     LeaseError,
     MissingExtraError,
     MissingStudyError,
     NameTakenError,
+    NoAnswerError,
     RingfenceError,
     StorageAwayError,
     ToldOtherwiseError,
@@ -38,8 +38,8 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     NameTakenError: 409,
     LeaseError: 409,
     ToldOtherwiseError: 409,
-    DamagedError: 500,
     InputError: 422,
+    NoAnswerError: 422,
     StorageAwayError: 503,
     MissingExtraError: 501,
     RingfenceError: 500,
