@@ -344,8 +344,11 @@ class StudyMachine(RuleBasedStateMachine):
     def fail_what_is_over(self, desk: int, pick: int) -> None:
         number, known = self.chosen(pick, State.FAILED, State.TOLD)
         with pytest.raises(InputError, match="nothing more can be said"):
-            self.desks[desk].fail(number, known.lease, "no", charge=True, retry=True)
+            self.desks[desk].fail(number, known.lease, "other", charge=True, retry=True)
         if known.state == State.FAILED:
+            said, charge = known.error or "", known.charged
+            again = self.desks[desk].fail(number, known.lease, said, charge=charge, retry=True)
+            assert again == "already-failed"
             with pytest.raises(InputError, match="nothing more can be said"):
                 self.desks[desk].tell([Report(number, known.lease, (0.0, 0.0))])
 
@@ -400,9 +403,11 @@ class StudyMachine(RuleBasedStateMachine):
         asked = self.budget + more
         with self.desks[desk].storage.reading(self.definition.name) as ledger:
             finished = ledger.head.finished
-        if more <= 0:
+        if more < 0:
             with pytest.raises(InputError, match="A budget can only rise"):
                 self.desks[desk].raise_budget(asked)
+        elif more == 0:
+            self.desks[desk].raise_budget(asked)  # and nothing has changed
         elif finished and self.is_phased():
             with pytest.raises(InputError, match="is finished"):
                 self.desks[desk].raise_budget(asked)

@@ -167,7 +167,6 @@ BODIES: dict[str, tuple[str, Any, int, str]] = {
     "extend without a lease": ("extend", {"pull": "PULL"}, 422, "lease"),
     "extend with an unknown key": ("extend", _leases(seconds=9), 422, "seconds"),
     "a budget that falls": ("budget", {"budget": 29}, 422, "only rise"),
-    "a budget that stays": ("budget", {"budget": 30}, 422, "only rise"),
     "a budget in words": ("budget", {"budget": "99"}, 422, "budget"),
     "a budget of half a pull": ("budget", {"budget": 99.5}, 422, "budget"),
     "a budget of true": ("budget", {"budget": True}, 422, "budget"),
@@ -205,7 +204,8 @@ def test_what_was_told_stays_and_what_is_over_is_over(client: httpx.Client, begu
     refused(client.post(f"{begun.at}/extend", json=lease), 409, "is told")
     late = begun.failed | {"metrics": begun.told["metrics"]}
     refused(client.post(f"{begun.at}/tell", json=late), 409, "is failed")
-    refused(client.post(f"{begun.at}/fail", json=begun.failed), 409, "is failed")
+    otherwise = begun.failed | {"error": "for another reason"}
+    refused(client.post(f"{begun.at}/fail", json=otherwise), 409, "is failed")
     never = reported(begun.held) | {"lease": 9}
     refused(client.post(f"{begun.at}/tell", json=never), 409, "was never issued")
     twice = {"pulls": [reported(begun.held)] * 2}
@@ -216,8 +216,12 @@ def test_what_was_told_stays_and_what_is_over_is_over(client: httpx.Client, begu
     refused(client.post(f"{begun.at}/tell-many", json=mixed), 422, "999")
 
 
-def test_the_same_told_again_is_no_error_and_no_change(client: httpx.Client, begun: Begun) -> None:
+def test_the_same_said_again_is_no_error_and_no_change(client: httpx.Client, begun: Begun) -> None:
     assert strict(client.post(f"{begun.at}/tell", json=begun.told)) == {"status": "already-told"}
+    failed = strict(client.post(f"{begun.at}/fail", json=begun.failed))
+    assert failed == {"status": "already-failed"}
+    stays = strict(client.post(f"{begun.at}/budget", json={"budget": 30}))
+    assert (stays["budget"], stays["finished"]) == (30, False)
     nothing = strict(client.post(f"{begun.at}/tell-many", json={"pulls": []}))
     assert nothing == {"statuses": []}
 

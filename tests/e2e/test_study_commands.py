@@ -436,6 +436,16 @@ def test_a_changed_file_is_refused_and_shows_the_difference(
         assert word in done.err
 
 
+def test_a_failure_said_again_is_no_error(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    pull = document(ringfence("ask", file, "--json"))["pulls"][0]
+    words = ["fail", file, pull["pull"], pull["lease"], "--error", "out of memory", "--json"]
+    said = [document(ringfence(*words))["status"] for _ in range(2)]
+    assert said == ["failed", "already-failed"]
+    assert document(ringfence("status", file, "--json"))["failed"] == 1
+    assert ringfence(*words, "--no-charge").code == 2
+
+
 def test_what_a_file_leaves_unsaid_stays_as_it_was(tmp_path: Path) -> None:
     said: dict[str, Any] = {"lease_seconds": 30, "max_failures": 5, "max_leases": 4, "batch": 2}
     pull = {"command": COMMAND, "retries": 2}

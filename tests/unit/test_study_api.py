@@ -290,9 +290,8 @@ OTHERS: dict[str, tuple[Act, str]] = {
     "ask in words": (lambda s: s.study.ask("two"), "n = 'two'"),  # type: ignore[arg-type]
     "a budget that falls": (
         lambda s: s.study.raise_budget(59),
-        "budget = 59 must be more than the 60",
+        "budget = 59 is less than the 60 pulls that study 's' has. A budget can only rise",
     ),
-    "the same budget": (lambda s: s.study.raise_budget(60), "A budget can only rise"),
     "a budget in parts": (
         lambda s: s.study.raise_budget(80.5),  # type: ignore[arg-type]
         "budget = 80.5 must be a whole number",
@@ -838,6 +837,17 @@ def test_a_finished_phase_study_is_not_raised() -> None:
     assert state_of(study) == before
 
 
+@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
+def test_the_budget_that_a_study_has_changes_nothing(policy: str) -> None:
+    study = make(policy=policy)
+    study.raise_budget(60)
+    study.optimize(evaluate)
+    before = study.version()
+    study.raise_budget(60)
+    assert study.version() == before
+    assert study.status().finished
+
+
 def test_a_finished_adaptive_study_goes_on_when_it_is_raised() -> None:
     study = finish(make(policy="top-two", budget=40))
     assert study.status().told == 40
@@ -1106,6 +1116,30 @@ def test_an_uncharged_failure_costs_nothing() -> None:
     charged = make(policy="top-two", budget=30)
     assert charged.fail(charged.ask()[0], "no") == "failed"
     assert finish(charged).status().told == 29
+
+
+def test_the_same_failure_said_again_changes_nothing() -> None:
+    study = make(retries=1)
+    pull = study.ask()[0]
+    assert study.fail(pull, "no luck") == "retry"
+    assert study.fail(pull, "no luck") == "already-failed"
+    again = study.ask()[0]
+    assert (again.pull, again.lease) == (pull.pull, pull.lease + 1)
+    assert study.fail(pull, "no luck") == "already-failed", "while another tries it"
+    for other in (pull.lease, "worse"), (again.lease + 1, "no luck"):
+        with pytest.raises(LeaseError):
+            study.fail(pull.pull, other[1], lease=other[0])
+    assert study.fail(again, "no luck") == "failed"
+    before = study.version()
+    assert study.fail(again, "no luck") == "already-failed"
+    for how in ({"charge": False}, {"error": "worse"}, {"lease": pull.lease}):
+        with pytest.raises(LeaseError, match="is failed: nothing more can be said"):
+            study.fail(again, **{"error": "no luck"} | how)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="never issued"):
+        study.fail(999, "no luck", lease=1)
+    assert study.version() == before
+    assert study.status().failed == 1
+    assert study.doctor().is_sound
 
 
 def test_a_failure_need_not_be_tried_again() -> None:

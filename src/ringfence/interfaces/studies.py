@@ -146,7 +146,7 @@ class Study(StudyViews, AsyncCalls):
                 raise
             study = cls.load(name, storage=opened, functions=functions, clock=clock)
             study.require_same(plan.definition, seed_matters=seed is not None)
-            study.reach_budget(int(budget))
+            study.raise_budget(int(budget))
             return study
         return cls(Desk(plan, opened, clock))
 
@@ -225,7 +225,10 @@ class Study(StudyViews, AsyncCalls):
         self, pull: Pull | int, error: str = "", *, lease: int | None = None, charge: bool = True,
         retry: bool = True,
     ) -> str:  # fmt: skip
-        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`."""
+        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`.
+
+        The same failure of the same lease said again is `already-failed`, and changes nothing.
+        """
         number, held = lease_of(pull, lease)
         return self.desk.fail(number, held, error, charge=charge, retry=retry)
 
@@ -303,7 +306,7 @@ class Study(StudyViews, AsyncCalls):
         return verdict_of(self.desk.plan, view)
 
     def raise_budget(self, budget: int) -> None:
-        """Raise the budget; it can never fall."""
+        """Raise the budget; it can never fall, and the one that the study has changes nothing."""
         self.desk.raise_budget(budget)
 
     def bring(self, observations: Any, *, arm: str, label: str) -> int:
@@ -361,17 +364,6 @@ class Study(StudyViews, AsyncCalls):
                     f"study {self.name!r} exists with another {key}: it has {mine[key]!r}, now "
                     f"given {theirs[key]!r}. Change it back, or begin a study of another name."
                 )
-
-    def reach_budget(self, budget: int) -> None:
-        """Raise the budget to at least this; one that is lower than the study's is refused."""
-        held = self.desk.head.budget
-        if budget < held:
-            raise InputError(
-                f"budget = {budget} is less than the {held} pulls that study {self.name!r} has. A "
-                "budget can only rise: mend it."
-            )
-        if budget > held:
-            self.raise_budget(budget)
 
     def _pull(self, fact: PullFact) -> Pull:
         definition = self.definition

@@ -210,9 +210,15 @@ class Desk:
         return [done[report.number] for report in reports]
 
     def fail(self, number: int, lease: int, error: str, *, charge: bool, retry: bool) -> str:
-        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`."""
+        """Record that an evaluation failed: `retry` if it will be issued again, else `failed`.
+
+        The same failure of the same lease said again is `already-failed`, and changes nothing.
+        """
         error = _storable(error)
         with self.storage.writing(self.name) as ledger:
+            for pull in ledger.pulls([number]):
+                if _has_failed(pull, lease, error, charge=charge):
+                    return "already-failed"
             pull = self._leased(ledger, number, lease)
             if retry and pull.failures < self.plan.definition.retries:
                 # Its lease is over at once: whoever asks next gets it, with the same seed.
@@ -270,15 +276,20 @@ class Desk:
         return len(held)
 
     def raise_budget(self, budget: int) -> None:
-        """Raise the budget; a phase policy takes it up at the end of the current phase."""
+        """Raise the budget; a phase policy takes it up at the end of the current phase.
+
+        The budget that the study has changes nothing: a call may be made again.
+        """
         if not isinstance(budget, Integral):
             raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
         with self.storage.writing(self.name) as ledger:
             head = ledger.head
-            if budget <= head.budget:
+            if budget == head.budget:
+                return
+            if budget < head.budget:
                 raise InputError(
-                    f"budget = {budget} must be more than the {head.budget} pulls that the study "
-                    "has. A budget can only rise."
+                    f"budget = {budget} is less than the {head.budget} pulls that study "
+                    f"{self.name!r} has. A budget can only rise: mend it."
                 )
             if head.finished and isinstance(self.plan.policy, PhasePolicy):
                 raise InputError(
@@ -385,6 +396,14 @@ class Desk:
 def _given_back(pull: PullFact) -> PullFact:
     """Return an issued pull that nobody holds: its lease is spent, whoever asks gets the next."""
     return replace(pull, lease=pull.lease + 1, deadline=_NOBODYS)
+
+
+def _has_failed(pull: PullFact, lease: int, error: str, *, charge: bool) -> bool:
+    """Tell whether this failure of a lease is recorded: as the pull's end, or before a retry."""
+    if pull.state == State.FAILED:
+        return (pull.lease, pull.error, pull.charged) == (lease, error, charge)
+    is_tried_again = pull.state == State.ISSUED and pull.failures > 0
+    return is_tried_again and (pull.lease, pull.error) == (lease + 1, error)
 
 
 def _storable(text: str) -> str:

@@ -146,7 +146,10 @@ def tell_many(body: shapes.ToldMany, study: AnyStudy) -> Response:
     dependencies=_TOKEN,
 )
 def fail(body: shapes.Failed, study: AnyStudy) -> Response:
-    """Record a failure: the pull is issued again while it has retries left."""
+    """Record a failure: the pull is issued again while it has retries left.
+
+    The same again changes nothing.
+    """
     became = study.fail(
         body.pull, body.error, lease=body.lease, charge=body.charge, retry=body.retry
     )
@@ -175,7 +178,7 @@ def extend(body: shapes.Leased, study: AnyStudy) -> Response:
     dependencies=_TOKEN,
 )
 def raise_budget(body: shapes.Budget, study: AnyStudy) -> Response:
-    """Set a larger number of pulls; it can never fall."""
+    """Set a larger number of pulls; it can never fall. The same again changes nothing."""
     study.raise_budget(body.budget)
     return StrictJson(asdict(study.status()))
 

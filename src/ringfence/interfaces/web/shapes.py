@@ -193,7 +193,7 @@ class Failed(Leased):
 class Became(BaseModel):
     """What became of a pull."""
 
-    status: Literal["told", "already-told", "failed", "retry"]
+    status: Literal["told", "already-told", "failed", "retry", "already-failed"]
 
 
 class BecameMany(BaseModel):
