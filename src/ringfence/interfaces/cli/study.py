@@ -83,8 +83,9 @@ def run(
     if take_over:
         known.take_back()
     if file.content.seed is None and not json:
-        seed = known.definition.seed
-        sys.stderr.write(f"seed {seed} was drawn: with seed = {seed} others can run the same.\n")
+        seed, batch = known.definition.seed, known.definition.batch
+        same = f"seed = {seed}" + (f" and batch = {batch}" if file.content.batch is None else "")
+        sys.stderr.write(f"seed {seed} was drawn: with {same} others can run the same.\n")
     place = ["--storage", storage] if storage else []
     resume = shlex.join(["ringfence", "run", study, *place])
     beside: AbstractContextManager[None] = nullcontext()
