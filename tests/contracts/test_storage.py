@@ -2,6 +2,7 @@
 
 import gc
 import math
+import os
 import sqlite3
 import struct
 import subprocess
@@ -730,7 +731,7 @@ def test_somebody_elses_database_keeps_its_tables(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_reached_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="cannot be used"):
+    with pytest.raises(StorageError, match=r"cannot be used.*no folder '.*/folder': make it"):
         SqlStorage(f"sqlite:///{tmp_path}/no/such/folder/s.db")
     with pytest.raises(InputError, match=r"storage = 'sqlite://duo.db'.*Use sqlite:///duo.db\.$"):
         SqlStorage("sqlite://duo.db")
@@ -740,6 +741,20 @@ def test_a_place_that_cannot_be_reached_is_refused_in_words(tmp_path: Path) -> N
         SqlStorage("my studies")
     with pytest.raises(InputError, match="mysql is not known"):
         SqlStorage("mysql://localhost/studies")
+
+
+@pytest.mark.parametrize("locked", ["", "s.db"], ids=["folder", "file"])
+def test_a_place_that_may_not_be_written_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locked: str
+) -> None:
+    """A read-only disk, in effect: what cannot be opened is a folder, which stops root too."""
+    path = tmp_path / "s.db"
+    path.mkdir()
+    monkeypatch.setattr(os, "access", lambda place, _: Path(place) != tmp_path / locked)
+    with pytest.raises(StorageError, match="unable to open database file") as caught:
+        SqlStorage(f"sqlite:///{path}")
+    assert f"{str(tmp_path / locked)!r} may not be written, and SQLite writes" in str(caught.value)
+    assert "copy s.db, and s.db-wal if it is there, to a folder of your own." in str(caught.value)
 
 
 def test_a_server_that_cannot_be_reached_is_refused_without_its_password() -> None:

@@ -4,11 +4,13 @@ SQLite: write-ahead log, full sync, and `BEGIN IMMEDIATE`, so that a transaction
 never has to be upgraded. May touch core and the database that was named.
 """
 
+import os
 import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -111,8 +113,27 @@ def in_words(url: str) -> Iterator[None]:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         kind = StorageAwayError if _is_away(error) else StorageError
         raise kind(
-            f"storage {url} cannot be used: {reason}. What was not acknowledged was not written."
+            f"storage {url} cannot be used: {reason}.{_hindrance(url)} What was not acknowledged "
+            "was not written."
         ) from error
+
+
+def _hindrance(url: str) -> str:
+    """Return what hinders SQLite and what helps, which it does not say itself."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
+        return ""
+    file = Path(parsed.database)
+    if not file.parent.is_dir():
+        return f" There is no folder {str(file.parent)!r}: make it, or mend the path."
+    for path in (file.parent, file):
+        if path.exists() and not os.access(path, os.W_OK):
+            return (
+                f" {str(path)!r} may not be written, and SQLite writes beside its file even to "
+                f"read it: copy {file.name}, and {file.name}-wal if it is there, to a folder of "
+                "your own."
+            )
+    return ""
 
 
 def _is_away(error: Exception) -> bool:
