@@ -202,7 +202,11 @@ REFUSALS: dict[str, tuple[list[object], list[str]]] = {
     "no column": (["--arms", "a,b", *PROBLEM, "--table", "x.csv"], ["--arm-column"]),
     "no table": (
         [*PROBLEM, "--table", "x.csv", "--arm-column", "a"],
-        ["x.csv", "does not exist"],
+        ["--table = 'x.csv' does not exist"],
+    ),
+    "arms but no table": (
+        ["--arms", "a,b", *PROBLEM, "--table", "x.csv", "--arm-column", "a"],
+        ["pull.table.path = 'x.csv' does not exist"],
     ),
     "an arm twice": (["--arms", "a,a", *PROBLEM], ["'a'", "twice"]),
     "open quotes": (["--arms", '"a,b', *PROBLEM], ["arms", "quotes"]),
@@ -230,6 +234,14 @@ def test_init_refuses_and_writes_nothing(folder: Path, case: str) -> None:
 def test_init_wants_a_file_that_can_be_a_study() -> None:
     refused(ringfence("init", "study.txt"), ".toml")
     refused(ringfence("init", "nowhere/study.toml"), "no folder")
+
+
+def test_init_says_what_could_not_be_written(folder: Path) -> None:
+    (folder / "study.toml").symlink_to("/dev/full")  # a disk without room
+    done = ringfence("init", "--force")
+    assert (done.code, done.out) == (1, "")
+    words = "file = 'study.toml' cannot be written: No space left on device. Make room, or choose"
+    assert words in done.err
 
 
 @pytest.mark.parametrize("limit", ["mean(x) <= 0", "mean(x) >= 3", "p95(x) <= 2", "p5(x) >= -1",

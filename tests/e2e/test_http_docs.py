@@ -14,6 +14,13 @@ import pytest
 from tests.e2e.command_line import ROOT
 from tests.e2e.test_readme import blocks
 
+# Another worker, which holds a pull for a while: an answer without pulls is not the end.
+OTHER = r"""
+held=$(post $api/greetings/ask -d '{"n": 1}' | sed 's/.*"pull":\([0-9]*\).*/\1/')
+(sleep 3; post $api/greetings/tell -d "{\"pull\": $held, \"lease\": 1,
+  \"metrics\": {\"score\": 0.6, \"latency_ms\": 100}}" > /dev/null) &
+"""
+
 
 def test_the_client_with_curl_does_a_whole_study(tmp_path: Path) -> None:
     for needed in ("curl", "bash"):
@@ -23,6 +30,7 @@ def test_the_client_with_curl_does_a_whole_study(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     script = next(one.text for one in blocks(page) if "post()" in one.text).replace("8765", port)
+    script = script.replace("while :; do", f"{OTHER}while :; do")
     command = tmp_path / "ringfence"
     command.write_text(
         f"#!/bin/sh\nexec {sys.executable} -c "

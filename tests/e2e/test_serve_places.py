@@ -41,7 +41,8 @@ def test_a_database_file_is_a_storage(tmp_path: Path) -> None:
 def test_what_is_neither_is_refused() -> None:
     done = ringfence("serve", "nothing-here")
     assert done.code == 2
-    assert "must be a study file" in done.err
+    assert "study = 'nothing-here' does not exist. Give a study file (.toml), or a" in done.err
+    assert "must be a study file" in ringfence("serve", "/").err
     assert _place(None, None) == ("sqlite:///ringfence.db", {})
 
 

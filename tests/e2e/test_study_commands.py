@@ -1,7 +1,6 @@
 """Studies from the command line, with real programs as arms and a database on disk."""
 
 import csv
-import errno
 import json
 import shlex
 import shutil
@@ -368,7 +367,7 @@ def test_a_verdict_on_pulls_that_cannot_be_read_is_an_error(
 
 
 def test_a_database_that_cannot_be_read_or_written_is_no_bad_input(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     database = tmp_path / "trial.db"
@@ -378,12 +377,8 @@ def test_a_database_that_cannot_be_read_or_written_is_no_bad_input(
     done = ringfence("status", tmp_path / "trial.toml")
     assert (done.code, done.out) == (1, "")
     assert "cannot be used: " in done.err
-
-    def full(path: Path, _: bytes) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
-    monkeypatch.setattr(Path, "write_bytes", full)
     table = tmp_path / "pulls.csv"
+    table.symlink_to("/dev/full")
     done = ringfence("export", finished / "trial.toml", "--output", table)
     assert (done.code, done.out) == (1, "")
     assert f"output = {str(table)!r} cannot be written: No space left on device. Make" in done.err
@@ -524,7 +519,7 @@ def test_a_file_that_was_changed_since_is_spoken_of(tmp_path: Path) -> None:
     ("stated", "said"), [({}, " and batch = 3 others"), ({"batch": 2}, " others")]
 )
 def test_a_drawn_seed_is_shown_with_the_batch_that_was_not_stated(
-    tmp_path: Path, stated: dict[str, int], said: str
+    tmp_path: Path, stated: dict[str, Any], said: str
 ) -> None:
     """An adaptive policy decides otherwise with another batch, which workers make."""
     file = write_study(tmp_path, budget=24, policy="top-two", **stated)

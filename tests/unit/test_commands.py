@@ -32,6 +32,15 @@ def test_a_key_that_would_not_be_filled_in_is_refused(argument: str, message: st
         check("{arm}", argument)
 
 
+@pytest.mark.parametrize("key", ["arm", "seed", "pull"])
+def test_a_key_that_the_pull_would_hide_is_refused_where_it_is_named(key: str) -> None:
+    arms = {"small": {"layers": 2}, "large": {"layers": 8, key: 7}}
+    words = rf"command names \{{{key}\}}, which is the pull's own and a key of arms too"
+    with pytest.raises(InputError, match=words):
+        Command([sys.executable, "{arm}", f"--x={{{key}}}"]).require_runnable(arms)
+    Command([sys.executable, "{layers}"]).require_runnable(arms)
+
+
 def test_what_pulls_and_all_arms_have_is_filled_in_and_other_braces_stay() -> None:
     named = ["{arm}", "{seed}", "{pull}", "--size={layers}x{rate}"]
     other = ["{print}", "{ layer }", "{}", '{"rate": 1}', "{", "}"]

@@ -1134,7 +1134,7 @@ def test_the_same_failure_said_again_changes_nothing() -> None:
     assert study.fail(again, "no luck") == "already-failed"
     for how in ({"charge": False}, {"error": "worse"}, {"lease": pull.lease}):
         with pytest.raises(LeaseError, match="is failed: nothing more can be said"):
-            study.fail(again, **{"error": "no luck"} | how)  # type: ignore[arg-type]
+            study.fail(again, **{"error": "no luck"} | how)
     with pytest.raises(InputError, match="never issued"):
         study.fail(999, "no luck", lease=1)
     assert study.version() == before

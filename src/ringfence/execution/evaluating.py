@@ -132,6 +132,11 @@ def _require_keys(arguments: Sequence[str], arms: Mapping[str, Mapping[str, Any]
     keys = list(dict.fromkeys(key for own in arms.values() for key in own))
     for name in (name for argument in arguments for name in _NAMED.findall(argument)):
         if name in _OF_PULLS:
+            if name in keys:
+                raise InputError(
+                    f"command names {{{name}}}, which is the pull's own and a key of arms too. "
+                    "Give the key of the arms another name."
+                )
             continue
         lacking = [arm for arm, own in arms.items() if name not in own]
         meant = closest(name, [*_OF_PULLS, *keys])

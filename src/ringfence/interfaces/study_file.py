@@ -178,7 +178,9 @@ class StudyFile:
         file = self.content
         metrics = Problem.parse(file.objective, file.constraints, functions=self.functions).metrics
         metrics = tuple(dict.fromkeys((*metrics, *(file.metrics or ()))))
-        columns = read_columns(self.path.parent / table.path, [table.arm, *metrics])
+        columns = read_columns(
+            self.path.parent / table.path, [table.arm, *metrics], key="pull.table.path"
+        )
         rows = np.column_stack([number_column(columns[metric], metric) for metric in metrics])
         owner = np.array([str(value) for value in columns[table.arm]])
         found = {name: rows[owner == name] for name in file.arms}

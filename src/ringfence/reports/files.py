@@ -22,10 +22,11 @@ def require_path(path: Path, suffixes: Sequence[str], *, key: str) -> None:
         raise InputError(f"{key} = {str(path)!r} cannot be written. Choose another place.")
 
 
-def write_file(path: Path, content: bytes, *, key: str) -> None:
-    """Write a file that was asked for under a key."""
+def write_file(path: Path, content: bytes, *, key: str, new: bool = False) -> None:
+    """Write a file that was asked for under a key; a `new` one may not be there yet."""
     try:
-        path.write_bytes(content)
+        with path.open("xb" if new else "wb") as opened:
+            opened.write(content)
     except OSError as error:
         raise RingfenceError(
             f"{key} = {str(path)!r} cannot be written: {error.strerror}. Make room, or choose "

@@ -147,7 +147,7 @@ class _Given:
 
         if self.table is None or self.column is None:
             raise InputError("--arms is missing. Add it, such as --arms small,medium,large.")
-        column = read_columns(self.table, [self.column])[self.column]
+        column = read_columns(self.table, [self.column], key="--table")[self.column]
         return tuple(dict.fromkeys(str(value) for value in column if str(value).strip()))
 
 
@@ -188,6 +188,7 @@ def _write(draft: "Draft", target: Path, *, force: bool) -> list[Path]:
     """Write the study file and, where it is missing, the evaluation; return what was written."""
     from ringfence.interfaces.drafts import ByTable
     from ringfence.interfaces.study_file import parse_study_file, read_study_file
+    from ringfence.reports.files import write_file
 
     text = draft.toml()
     checked = parse_study_file(target, text)
@@ -195,13 +196,11 @@ def _write(draft: "Draft", target: Path, *, force: bool) -> list[Path]:
     if isinstance(draft.way, ByTable):
         checked.evaluation()
     beside = _evaluation(draft, target.parent)
-    with target.open("w" if force else "x", encoding="utf-8") as opened:
-        opened.write(text)
+    write_file(target, text.encode(), key="file", new=not force)
     written = [target]
     if beside is not None:
         path, content, mode = beside
-        with path.open("x", encoding="utf-8") as opened:
-            opened.write(content)
+        write_file(path, content.encode(), key="evaluation", new=True)
         path.chmod(path.stat().st_mode | mode)
         written.append(path)
     if read_study_file(target).content != checked.content:

@@ -88,6 +88,10 @@ def _place(study: str | None, storage: str | None) -> tuple[str, "dict[str, Func
 
         file = read_study_file(path)
         return storage or file.storage, {file.content.name: file.functions}
+    if storage is None and not path.exists():
+        raise InputError(
+            f"study = {study!r} does not exist. Give a study file (.toml), or a database file."
+        )
     if storage is not None or not path.is_file():
         raise InputError(
             f"study = {study!r} must be a study file (.toml), or a database file and no --storage. "
