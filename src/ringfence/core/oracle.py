@@ -102,6 +102,25 @@ def static_rate(truth: Truth, allocation: Floats, among: list[int] | None = None
     return min(costs)
 
 
+def sum_rate(truth: Truth, allocation: Floats, weights: Floats, among: list[int]) -> float:
+    """Return the rate of errors of one who keeps the arm with the least weighted sum.
+
+    The best arm must have it, and look as feasible as it is.
+    """
+    best = truth.theory.optimal
+    costs = [truth.own_cost(allocation[best], cost_work(truth.means.shape[1]))]
+    noise = np.einsum("c,icd,d->i", weights, truth.covariances, weights) / allocation
+    for arm in among:
+        if arm == best:
+            continue
+        lead = float(weights @ (truth.means[arm] - truth.means[best]))
+        spread = float(noise[arm] + noise[best])
+        if lead <= 0.0:
+            return 0.0
+        costs.append(lead * lead / (2.0 * spread) if spread > 0.0 else NEVER)
+    return min(costs)
+
+
 def oracle(truth: Truth) -> Oracle | None:
     """Return the oracle's rate and allocation; None where several arms are right.
 

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.oracle import static_rate
+from ringfence.core.arrays import Floats, Mask
+from ringfence.core.oracle import static_rate, sum_rate
+from ringfence.policies import scalarised, successive_rejects
 from ringfence.policies.policy import PhasePolicy
 from ringfence.policies.registry import PHASE_POLICIES
 from ringfence.simulation.instance import Instance
@@ -51,22 +53,41 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
 def last_phase_rate(instance: Instance, policy: PhasePolicy) -> float:
     """Return the rate at which a phase policy errs in its last phase.
 
-    The arms that are left by then are those that it keeps when all estimates are true. Errors of
-    earlier phases come on top, so its own rate is at most this; uniform has no earlier phase.
+    The arms that are left by then are those that it keeps when all estimates are true; where it
+    does not keep the right one, it errs ever more surely. Errors of earlier phases come on top, so
+    its own rate is at most this; uniform has no earlier phase.
     """
-    arm_count = len(instance.arms)
-    phases = policy.phases(arm_count, _LONG_RUN)
-    alive, total = np.ones(arm_count, np.bool_), 0
-    order = np.arange(arm_count)
+    phases = policy.phases(len(instance.arms), _LONG_RUN)
+    alive, total, left = np.ones(len(instance.arms), np.bool_), 0, []
     for phase in phases:
         total += phase.pulls
-        if phase is phases[-1]:
-            break
-        while alive.sum() > phase.keep and policy.reject is not None:
-            counts = np.full(arm_count, total)
-            out = policy.reject(
-                instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
-            )
-            alive[out] = False
-    left = [int(arm) for arm in np.flatnonzero(alive)]
-    return static_rate(instance.truth, np.full(arm_count, total / _LONG_RUN), left)
+        left = [int(arm) for arm in np.flatnonzero(alive)]
+        _reject_by_truth(instance, policy, alive, phase.keep, total)
+    if not alive[instance.hardness.optimal]:
+        return 0.0
+    weights = _weights_of(instance, policy)
+    shares = np.full(len(alive), total / _LONG_RUN)
+    if weights is None:
+        return static_rate(instance.truth, shares, left)
+    return sum_rate(instance.truth, shares, weights, left)
+
+
+def _reject_by_truth(
+    instance: Instance, policy: PhasePolicy, alive: Mask, keep: int, pulls: int
+) -> None:
+    """Drop arms from `alive` as a policy would whose estimates are the truth."""
+    counts, order = np.full(len(alive), pulls), np.arange(len(alive))
+    while alive.sum() > keep and policy.reject is not None:
+        out = policy.reject(
+            instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
+        )
+        alive[out] = False
+
+
+def _weights_of(instance: Instance, policy: PhasePolicy) -> Floats | None:
+    """Return the weights of the sum that a policy compares arms by; None is by the answer."""
+    if policy.reject is scalarised.reject:
+        return instance.scales
+    if policy.reject is successive_rejects.reject:
+        return np.eye(1, len(instance.scales)).ravel()
+    return None
