@@ -61,6 +61,25 @@ def test_an_unsound_schedule_is_refused(phases: tuple[Phase, ...], rule: str) ->
         rf.simulate("paper-3", policy, budget=100, replications=10)
 
 
+@pytest.mark.parametrize("phases", [((25, 0, 1),), (Phase(25.5, 0, 1),), 25, None])  # type: ignore[arg-type]
+def test_a_schedule_is_made_of_phases_in_whole_numbers(phases: Any) -> None:
+    policy = replace(SOUND, schedule=lambda arm_count, budget: phases)
+    with pytest.raises(rf.InputError, match="must be a tuple of Phase.*Mend its schedule"):
+        rf.simulate("paper-3", policy, budget=102, replications=10, scales="estimated")
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+@pytest.mark.parametrize("warm_up", [26, 100, 2.5, None])
+def test_a_warm_up_beyond_the_budget_is_refused(warm_up: Any, engine: str) -> None:
+    policy = replace(cast("rf.AdaptivePolicy", rf.find_policy("top-two")), name="mine")
+    greedy = replace(policy, warm_up=lambda arm_count, budget: warm_up)
+    with pytest.raises(rf.InputError, match="must be a whole number, at most 25 for each arm"):
+        rf.simulate("paper-3", greedy, budget=100, replications=10, engine=engine)
+    all_at_once = replace(policy, warm_up=lambda arm_count, budget: budget // arm_count)
+    spent = rf.simulate("paper-3", all_at_once, budget=103, replications=10, engine=engine)
+    assert sum(spent.mean_pulls.values()) == spent.pulls_used == 103
+
+
 def test_dropping_arms_takes_a_rule() -> None:
     with pytest.raises(rf.InputError, match="come with a rejection rule"):
         rf.simulate("paper-3", replace(SOUND, reject=None), budget=100, replications=10)

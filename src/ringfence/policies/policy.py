@@ -99,7 +99,14 @@ class AdaptivePolicy:
         needed = max(self.minimum_budget(arm_count), least * arm_count)
         budget = require_budget(self.name, arm_count, budget, needed)
         raised = min(wanted, budget // (2 * arm_count))
-        return max(least, raised, self.warm_up(arm_count, budget))
+        own = self.warm_up(arm_count, budget)
+        if not isinstance(own, Integral) or own * arm_count > budget:
+            raise InputError(
+                f"policy {self.name!r}: the warm-up for {arm_count} arms and {budget} pulls must "
+                f"be a whole number, at most {budget // arm_count} for each arm. Mend its warm_up: "
+                f"{own!r}"
+            )
+        return max(least, raised, int(own))
 
 
 @dataclass(frozen=True)
@@ -132,15 +139,20 @@ class PhasePolicy:
         estimated from two pulls, not from one.
         """
         needed = self.minimum_budget(arm_count)
-        while least > 1 and self.schedule(arm_count, needed)[0].pulls < least:
+        while least > 1 and self._sound_phases(arm_count, needed)[0].pulls < least:
             needed += 1
         budget = require_budget(self.name, arm_count, budget, needed)
-        phases = self.schedule(arm_count, budget)
-        self._require_sound(phases, arm_count, budget)
-        return phases
+        return self._sound_phases(arm_count, budget)
 
-    def _require_sound(self, phases: tuple[Phase, ...], arm_count: int, budget: int) -> None:
-        """Refuse a schedule that would give estimates of nothing, or spend too much."""
+    def _sound_phases(self, arm_count: int, budget: int) -> tuple[Phase, ...]:
+        """Cut a budget, or refuse a schedule that gives estimates of nothing or spends too much."""
+        phases = self.schedule(arm_count, budget)
+        if not isinstance(phases, tuple | list) or not all(map(_is_phase, phases)):
+            raise InputError(
+                f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls must be "
+                "a tuple of Phase(pulls, extra, keep), in whole numbers. Mend its schedule: "
+                f"{phases!r}"
+            )
         keeps = [arm_count, *(phase.keep for phase in phases)]
         rules = {
             "pull every arm in the first phase": bool(phases) and phases[0].pulls >= 1,
@@ -157,6 +169,11 @@ class PhasePolicy:
                     f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls "
                     f"must {rule}. Mend its schedule: {list(phases)}"
                 )
+        return tuple(phases)
+
+
+def _is_phase(phase: object) -> bool:
+    return isinstance(phase, Phase) and all(isinstance(number, Integral) for number in phase)
 
 
 Policy: TypeAlias = PhasePolicy | AdaptivePolicy
