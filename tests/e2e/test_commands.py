@@ -659,6 +659,18 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("compare", "--family", "uniform", "--figure", "nowhere/x.png"),
         ("figure = 'nowhere/x.png'", "cannot be written"),
     ),
+    "a figure of the base alone": (
+        ("compare", "--family", "uniform", "--policies", "uniform", "--figure", "ok.svg"),
+        ("policies = ['uniform']", "must name another beside the first", "leave the figure out"),
+    ),
+    "a size twice": (
+        ("compare", "--family", "uniform", "--arms", "3,3"),
+        ("arm_counts = [3, 3]", "must name each once", "Leave the repeats out"),
+    ),
+    "a policy twice": (
+        ("compare", "--family", "uniform", "--policies", "top-two,uniform,uniform"),
+        ("policies", "must name each once: 'uniform'", "rename one that differs"),
+    ),
     "no batch": (
         (*SIMULATE, "--batch", "0"),
         ("batch = 0", "must be at least 1"),

@@ -1,6 +1,7 @@
 """Tournaments: budgets that meet their target, cells that run long enough, means that add up."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,9 +15,15 @@ from ringfence.simulation.cells import Cell, budget_for, fight
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 
+NAMESAKE = replace(find_policy("constrained-sr"), name="uniform")
+
 
 def cell(instance: str, policy: str, errors: int, replications: int = 1000, arms: int = 3) -> Cell:
     return Cell(instance, arms, policy, 100, 1, errors, replications)
+
+
+def report(cells: list[Cell]) -> rf.Tournament:
+    return tournament_report(cells, family="uniform", seed=0, target_error=0.1, scales="known")
 
 
 # ------------------------------------------------------------------------------------ one cell
@@ -162,11 +169,54 @@ def test_a_tournament_does_not_depend_on_threads() -> None:
         ({"least_errors": 0}, "least_errors = 0 must be at least 1"),
         ({"most_replications": 0}, "most_replications = 0 must be at least 1"),
         ({"scales": "guessed"}, "scales = 'guessed' must be one of"),
+        ({"target_error": "0.1"}, "target_error = '0.1' must be a number"),
+        ({"count": 1.0}, "count = 1.0 must be a whole number"),
+        ({"arm_counts": [3, 4, 3]}, r"arm_counts = \[3, 4, 3\] must name each once: 3 stands"),
+        ({"policies": ["uniform", "uniform"]}, "must name each once: 'uniform' stands"),
+        ({"policies": ["uniform", NAMESAKE]}, "or rename one that differs"),
     ],
 )
 def test_bad_tournaments_are_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         rf.tournament(**({"count": 1, "arm_counts": 3} | given))  # type: ignore[arg-type]
+
+
+def test_other_comparisons_tell_policies_apart_by_name_too() -> None:
+    with pytest.raises(InputError, match="must name each once: 'uniform' stands"):
+        rf.compare("paper-1", policies=["uniform", NAMESAKE], budgets=100, replications=10)
+    log = {
+        "arm": ["a", "b", "c"] * 100,
+        "x": [7 * row % 10 + 0.5 * (row % 3) for row in range(300)],
+        "y": [row % 2 for row in range(300)],
+    }
+    asked = {"arm": "arm", "objective": "minimize mean(x)", "constraints": "mean(y) <= 2"}
+    with pytest.raises(InputError, match="must name each once: 'uniform' stands"):
+        rf.replay(log, policies=["uniform", NAMESAKE], **asked)  # type: ignore[arg-type]
+    # A namesake alone is not taken for uniform, whose curve says what a policy saves.
+    given = {"budgets": 20, "replications": 200, "force": True, **asked}
+    found = rf.replay(log, policies=NAMESAKE, **given)  # type: ignore[arg-type]
+    known = rf.replay(log, policies="constrained-sr", **given)  # type: ignore[arg-type]
+    assert [one.errors for one in found.uniform] == [one.errors for one in known.uniform]
+    assert found.uniform[0].errors != found.rows[0].result.errors
+
+
+def test_the_interval_of_one_instance_is_its_own() -> None:
+    cells = [cell("one", "base", 100), cell("one", "other", 50)]
+    (base, other) = report(cells).standings
+    assert (base.low, base.high) == (1.0, 1.0)
+    assert (other.low, other.high) == report(cells).duels[1].interval
+    assert other.low < 0.4 < 0.6 < other.high
+
+
+def test_a_figure_takes_a_policy_beside_the_base() -> None:
+    with pytest.raises(InputError, match=r"policies = \['base'\] must name another"):
+        rf.tournament_figure(report([cell("one", "base", 100)]))
+    drawn = rf.tournament_figure(report([cell("one", "base", 100), cell("one", "other", 50)]))
+    low, high = report([cell("one", "base", 100), cell("one", "other", 50)]).standings[1].low, 1.0
+    domains = [
+        layer["encoding"]["x"]["scale"]["domain"] for layer in drawn.to_dict()["concat"][0]["layer"]
+    ]
+    assert all(domain[0] <= low and domain[1] >= high for domain in domains)
 
 
 def test_policies_are_ranked_by_the_largest_size_that_they_were_fought_at() -> None:

@@ -127,7 +127,8 @@ def verdict_stream(seed: int) -> Generator:
 def whole_seed(seed: int) -> int:
     """Return the seed as a plain whole number, or refuse it."""
     if not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"seed = {seed!r} must be 0 or more. Give a non-negative whole number.")
+        rule = "0 or more" if isinstance(seed, Integral) else "a whole number"
+        raise InputError(f"seed = {seed!r} must be {rule}. Give a non-negative whole number.")
     return int(seed)
 
 

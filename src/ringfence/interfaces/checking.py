@@ -69,6 +69,25 @@ def texts_of(key: str, texts: Any) -> tuple[str, ...]:
     return tuple(text_of(key, text) for text in texts)
 
 
+def listed(key: str, given: Any, one: tuple[type, ...] = ()) -> list[Any]:
+    """Return what was given as a list that is not empty; `one` are kinds that are one by itself."""
+    several = isinstance(given, Iterable) and not isinstance(given, one)
+    values = list(given) if several else [given]
+    if not values:
+        raise InputError(f"{key} = [] must name at least one. Add one.")
+    return values
+
+
+def each_once(key: str, values: Sequence[Any], remedy: str = "Leave the repeats out.") -> None:
+    """Refuse a list in which something stands twice."""
+    for value in values:
+        if values.count(value) > 1:
+            raise InputError(
+                f"{key} = {list(values)!r} must name each once: {value!r} stands there more often. "
+                f"{remedy}"
+            )
+
+
 def printable(key: str, name: str) -> str:
     """Return a name that can be shown anywhere: printable, not empty, not endless."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():

@@ -91,10 +91,10 @@ def replay_log(
     for budget in grid:
         here = rerun.run(instance, rerun.policies, budget)
         found += here
-        by_name = {result.policy: result for result in here}
-        measured[budget] = (
-            by_name.get("uniform") or rerun.run(instance, [uniform], budget, quietly=True)[0]
-        )
+        if uniform in rerun.policies:
+            measured[budget] = here[rerun.policies.index(uniform)]
+        else:
+            measured[budget] = rerun.run(instance, [uniform], budget, quietly=True)[0]
         if budgets is None and 1.0 - measured[budget].interval[1] > _SURE:
             break
     _follow_uniform(

@@ -4,7 +4,7 @@ May touch every room.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from numbers import Integral
@@ -15,6 +15,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.interfaces.checking import each_once, listed
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.engines import (
     RunChunk,
@@ -205,19 +206,14 @@ def compare(
     """
     replications, threads = _count("replications", replications), _threads(threads)
     seed, batch = whole_seed(seed), _count("batch", batch)
-    listed = [instances] if isinstance(instances, _ONE_INSTANCE) else list(instances)
-    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
-    amounts = list(budgets) if isinstance(budgets, Iterable) else [budgets]
-    for key, values in (("instances", listed), ("policies", named), ("budgets", amounts)):
-        if not values:
-            raise InputError(f"{key} = [] must name at least one. Add one.")
-    chosen = [_policy(policy) for policy in named]
+    sources = listed("instances", instances, _ONE_INSTANCE)
+    chosen, amounts = _policies(policies), listed("budgets", budgets)
     plans = [
         [
             Experiment(loaded, policy, budget, shared=True, scales=scales, batch=batch)
             for policy in chosen
         ]
-        for loaded in map(_instance, listed)
+        for loaded in map(_instance, sources)
         for budget in amounts
     ]
     return [
@@ -269,18 +265,16 @@ def tournament(
     count, threads = _count("count", count), _threads(threads)
     least_errors = _count("least_errors", least_errors)
     most_replications = _count("most_replications", most_replications)
+    target_error = whole_target(target_error)
     if not 0.0 < target_error < 1.0:
         raise InputError(
             f"target_error = {target_error!r} must lie between 0 and 1. Use 0.05, or 0.01."
         )
-    sizes = list(arm_counts) if isinstance(arm_counts, Iterable) else [arm_counts]
-    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
-    for key, values in (("arm_counts", sizes), ("policies", named)):
-        if not values:
-            raise InputError(f"{key} = [] must name at least one. Add one.")
-    chosen = [_policy(policy) for policy in named]
+    chosen = _policies(policies)
+    sizes = [_count("arms", size) for size in listed("arm_counts", arm_counts)]
+    each_once("arm_counts", sizes)
     count_chunk = find_counter(engine)
-    plan = [(number, _count("arms", size)) for size in sizes for number in range(count)]
+    plan = [(number, size) for size in sizes for number in range(count)]
 
     def work(place: int, _: int) -> list[Cell]:
         number, arm_count = plan[place]
@@ -397,16 +391,12 @@ def replay(
         _threads(threads),
         whole_seed(seed),
     )
-    named = [policies] if isinstance(policies, _ONE_POLICY) else list(policies)
-    amounts = list(budgets) if isinstance(budgets, Iterable) else [budgets]
-    for key, values in (("policies", named), ("budgets", amounts)):
-        if not values:
-            raise InputError(f"{key} = [] must name at least one. Add one.")
+    amounts = listed("budgets", budgets)
     wanted = [_count("budget", budget) for budget in amounts if budget is not None]
     if scales not in SCALES:
         raise one_of("scales", scales, SCALES)
     rerun = Rerun(
-        policies=[_policy(policy) for policy in named],
+        policies=_policies(policies),
         replications=replications,
         seed=seed,
         scales=scales,
@@ -483,6 +473,11 @@ def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size:
 def _instance(source: AnyInstance) -> Instance:
     if isinstance(source, Instance):
         return source
+    if not isinstance(source, _ONE_INSTANCE):
+        raise InputError(
+            f"instance = {source!r} must be a name, the path of a TOML file, its content as a "
+            "dictionary, or an Instance. Give one."
+        )
     return Instance.from_dict(source) if isinstance(source, Mapping) else Instance.load(source)
 
 
@@ -494,9 +489,18 @@ def _policy(source: AnyPolicy) -> Policy:
     return source
 
 
+def _policies(sources: AnyPolicy | Sequence[AnyPolicy]) -> list[Policy]:
+    """Return policies whose names tell them apart."""
+    chosen = [_policy(source) for source in listed("policies", sources, _ONE_POLICY)]
+    remedy = "Leave the repeats out, or rename one that differs."
+    each_once("policies", [policy.name for policy in chosen], remedy)
+    return chosen
+
+
 def _count(key: str, value: int) -> int:
     if not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{key} = {value!r} must be at least 1. Give a positive whole number.")
+        rule = "at least 1" if isinstance(value, Integral) else "a whole number"
+        raise InputError(f"{key} = {value!r} must be {rule}. Give a positive whole number.")
     return int(value)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ringfence.core.arrays import Floats
 from ringfence.core.streams import bootstrap_stream
 from ringfence.simulation.cells import Cell
 
@@ -51,7 +52,7 @@ class Standing:
     """A policy's place among instances of one size.
 
     The interval of the geometric mean resamples instances: it says what another draw of the
-    family would give.
+    family would give. One instance cannot say that: the interval is then that of its own ratio.
     """
 
     arms: int
@@ -113,18 +114,24 @@ def tournament_report(
 
 def _standing(key: tuple[int, str], duels: list[Duel], seed: int) -> Standing:
     logs = np.log([duel.ratio for duel in duels])
-    picks = bootstrap_stream(seed).integers(0, len(logs), (RESAMPLES, len(logs)))
-    low, high = np.exp(np.quantile(logs[picks].mean(axis=1), [0.025, 0.975]))
+    low, high = _resampled(logs, seed) if len(duels) > 1 else duels[0].interval
     worst = max(duels, key=lambda duel: duel.ratio)
     return Standing(
         arms=key[0],
         policy=key[1],
         instances=len(duels),
         geometric_mean=float(np.exp(logs.mean())),
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         worst=worst.ratio,
         worst_low=worst.interval[0],
         worst_instance=worst.cell.instance,
         harmed=sum(duel.interval[0] > HARM for duel in duels),
     )
+
+
+def _resampled(logs: Floats, seed: int) -> tuple[float, float]:
+    """Return the 95% interval of a geometric mean, from resampled instances."""
+    picks = bootstrap_stream(seed).integers(0, len(logs), (RESAMPLES, len(logs)))
+    low, high = np.exp(np.quantile(logs[picks].mean(axis=1), [0.025, 0.975]))
+    return float(low), float(high)

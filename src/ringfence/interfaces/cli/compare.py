@@ -100,9 +100,10 @@ def compare(
             )
         sizes = [_whole_number("arms", text, "3,8,20") for text in _listed(arms)]
         if figure is not None:
-            from ringfence.reports.charts import require_chart_path
+            from ringfence.reports.charts import require_chart_path, require_rivals
 
             require_chart_path(figure)
+            require_rivals(names)
         with output.progress_bar("instances", max(1, len(sizes) * count)) as advance:
             result = wiring.tournament(
                 family,
@@ -199,6 +200,8 @@ def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None
     )
     output.show_table(title, columns, shown)
     output.say("error: geometric mean over instances. harmed: instances with a ratio surely > 1.1")
+    if result.standings[0].instances == 1:
+        output.say("One instance a size: intervals are of its errors, not of other instances.")
     if figure is not None:
         output.say(f"figure: {figure}")
 

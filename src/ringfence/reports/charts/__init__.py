@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         find_theme,
         themed,
     )
-    from ringfence.reports.charts.tournament import tournament_figure
+    from ringfence.reports.charts.tournament import require_rivals, tournament_figure
     from ringfence.reports.figures.paper import paper_rows
     from ringfence.reports.figures.planning import plan_rows
     from ringfence.reports.figures.replay import replay_rows
@@ -47,6 +47,7 @@ _HOMES = {
     "replay_figure": "charts.replay",
     "replay_rows": "figures.replay",
     "require_chart_path": "charts.saving",
+    "require_rivals": "charts.tournament",
     "require_study_chart": "charts.study",
     "save_chart": "charts.saving",
     "scene_figure": "charts.scenes",
@@ -73,6 +74,7 @@ __all__ = [
     "replay_figure",
     "replay_rows",
     "require_chart_path",
+    "require_rivals",
     "require_study_chart",
     "save_chart",
     "scene_figure",

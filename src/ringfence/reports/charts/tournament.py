@@ -1,11 +1,22 @@
 """A tournament as a picture: errors beside the first policy's, at equal budget."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from ringfence.core.errors import InputError
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.charts.themes import Theme, themed
 from ringfence.reports.figures.tournament import tournament_rows
 from ringfence.reports.tournament import Tournament
+
+
+def require_rivals(policies: Sequence[str]) -> None:
+    """Refuse a figure of ratios to the first policy where there is no other."""
+    if len(policies) < 2:
+        raise InputError(
+            f"policies = {list(policies)!r} must name another beside the first for a figure: it "
+            "draws ratios to the first one's errors. Add one, or leave the figure out."
+        )
 
 
 def tournament_figure(result: Tournament, *, theme: str | Theme = "light") -> Any:
@@ -18,13 +29,14 @@ def tournament_figure(result: Tournament, *, theme: str | Theme = "light") -> An
     >>> rf.save_chart(rf.tournament_figure(result), "tournament.svg").name
     'tournament.svg'
     """
+    require_rivals(result.ranking)
     alt = altair()
     first = result.duels[0].base.policy
     sizes = list(dict.fromkeys(standing.arms for standing in result.standings))
     data = tournament_rows(result)
     order = [name for name in result.ranking if name != first]
-    ratios = [row["ratio"] for row in data]
-    scale = alt.Scale(type="log", domain=[min(ratios), max(ratios)])
+    ends = [1.0, *(row[key] for row in data for key in ("ratio", "low", "high") if key in row)]
+    scale = alt.Scale(type="log", domain=[min(ends), max(ends)])
     x = alt.X("ratio:Q", scale=scale, title=f"error / {first}'s error")
     y = alt.Y("policy:N", sort=order, title=None)
     panels = []
