@@ -230,6 +230,12 @@ def test_an_objective_reads_itself(metric: str, direction: str) -> None:
     assert parse_objective(str(parsed)) == parsed
 
 
+@pytest.mark.parametrize("text", [None, 3, b"mean(x)", ["mean(x)"]])
+def test_what_is_no_text_is_refused(text: Any) -> None:
+    with pytest.raises(InputError, match=r"expression = .* must be text, such as"):
+        parse_attribute(text)
+
+
 def test_people_see_short_numbers() -> None:
     assert str(parse_constraint("mean(risk) <= 1.0")) == "mean(risk) <= 1"
     assert str(parse_constraint("mean('a b') >= -0.50")) == "mean('a b') >= -0.5"

@@ -119,3 +119,22 @@ def test_refusals(given: Any, options: dict[str, Any], words: str) -> None:
 def test_a_study_has_two_tables(study: rf.Study) -> None:
     with pytest.raises(rf.InputError, match="what = 'rounds' must be one of pulls, arms"):
         study.frame("rounds")
+
+
+@pytest.mark.parametrize("backend", ["pandas", "pyarrow"])
+def test_tables_whose_columns_are_not_told_apart_are_refused(backend: str) -> None:
+    rows = [("a", "a", "b", "b"), (1.0, 2.0, 1.0, 3.0), (0.0, 0.1, 0.2, 0.3)]
+    asked: dict[str, Any] = {"objective": "minimize mean(x)", "constraints": ["mean(y) <= 1"]}
+
+    def table(*names: str) -> Any:
+        if backend == "pandas":
+            return pytest.importorskip("pandas").DataFrame(
+                list(zip(*rows, strict=True)), columns=names
+            )
+        return pytest.importorskip("pyarrow").table(list(map(list, rows)), names=names)
+
+    assert rf.Instance.from_frame(table("who", "x", "y"), arm="who", **asked).arms == ("a", "b")
+    with pytest.raises(rf.InputError, match=r"more than one column.*'x' 2 times.*Name each once"):
+        rf.Instance.from_frame(table("who", "x", "x"), arm="who", **asked)
+    with pytest.raises(rf.InputError, match="arm = 'x' must name another column than the metrics"):
+        rf.Instance.from_frame(table("who", "x", "y"), arm="x", **asked)

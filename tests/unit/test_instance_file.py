@@ -136,6 +136,10 @@ BAD: dict[str, tuple[Content, list[str]]] = {
     "arms as list": (changed(arms=["one"]), ["arms = ['one']", "must be a table"]),
     "arm as list": (changed(arms__one=[1.0, 2.0]), ["arms.one = [1.0, 2.0]", "must be a table"]),
     "arm without a name": (changed(arms={" ": {"mean": [1.0, 2.0]}}), ["arms", "without a name"]),
+    "arm that rings": (
+        changed(arms={"\x1b[31mred": {"mean": [1.0, 2.0]}}),
+        ["arms holds '\\x1b[31mred'", "must be printable text", "Give it another name"],
+    ),
     "no mean": (changed(arms__one__mean=ABSENT), ["arms.one.mean is missing"]),
     "mean as number": (changed(arms__one__mean=1.0), ["arms.one.mean = 1.0", "must be a list"]),
     "short mean": (
@@ -229,6 +233,10 @@ BAD: dict[str, tuple[Content, list[str]]] = {
     "exponential zero": (
         with_family("exponential", 1.0, 0.0),
         ["arms.one.mean[1] = 0", "more than 0", "exponential"],
+    ),
+    "exponential too small": (
+        with_family("exponential", 1.0, 1e-308),
+        ["arms.one.mean[1] = 1e-308", "at least 2.23e-308", "exponential"],
     ),
     "covariance of bernoulli": (
         with_family("bernoulli", 0.5, 0.5, covariance=[[1.0, 0.0], [0.0, 1.0]]),
@@ -358,6 +366,12 @@ BAD_TABLES: dict[str, tuple[str, str, str, list[str]]] = {
         "family = 'table'\npath = 'table.toml'\narm = 'who'",
         ROWS,
         ["noise.path = ", "table.toml", "must end in .csv or .parquet"],
+    ),
+    "arm column that is a metric": (
+        "",
+        "family = 'table'\npath = 'rows.csv'\narm = 'loss'",
+        ROWS,
+        ["arm = 'loss'", "must name another column than the metrics"],
     ),
     "missing arm column": (
         "",

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ringfence.core.errors import EstimateError
+from ringfence.core.errors import EstimateError, InputError
 from ringfence.core.expressions import parse_attribute
 from ringfence.core.measurement import measure_sample
 from ringfence.core.statistics import measure, measure_whole
@@ -118,6 +118,20 @@ def test_an_attribute_may_be_given_alone_or_in_a_list() -> None:
     assert alone.attributes == listed.attributes == (mean,)
     assert alone.estimates.tolist() == listed.estimates.tolist() == [7 / 3]
     assert alone.covariance.tolist() == listed.covariance.tolist()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "sample", "message"),
+    [
+        (["mean(x)"], {"x": [1.0]}, "must be attributes. Read each text with parse_attribute"),
+        ("mean(x)", {"x": [1.0]}, "attributes = 'mean\\(x\\)' must be attributes"),
+        (None, {"x": [1.0]}, "attributes = None must hold at least one"),
+        (parse_attribute("mean(x)"), [1.0], "sample = .* must be lists of values by metric"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(attributes: Any, sample: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        measure_sample(attributes, sample)
 
 
 def test_one_pull_has_a_mean_and_a_share_and_no_noise() -> None:

@@ -106,6 +106,8 @@ class _Reader:
     """Reads one expression from left to right; every failure points at its character."""
 
     def __init__(self, text: str, functions: Functions | None = None) -> None:
+        if not isinstance(text, str):
+            raise InputError(f"expression = {text!r} must be text, such as 'mean(cost)'. Write it.")
         self.text = text
         self.functions = dict(functions or {})
         for name, function in self.functions.items():

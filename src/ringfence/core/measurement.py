@@ -4,7 +4,7 @@ Errors name the arm and the attribute. Touches its arguments only.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,9 +63,9 @@ def measure_sample(
     >>> found.estimates.tolist()
     [14.0, 0.25]
     """
-    listed = (attributes,) if isinstance(attributes, Attribute) else tuple(attributes)
-    if not listed:
-        raise InputError("attributes = [] must hold at least one attribute. Add one.")
+    listed = _listed(attributes)
+    if not isinstance(sample, Mapping):
+        raise InputError(f"sample = {sample!r} must be lists of values by metric. Mend it.")
     if signs is not None and len(signs) != len(listed):
         raise InputError(f"signs = {signs!r} must have one sign an attribute: {len(listed)}.")
     columns = _columns(listed, sample, arm)
@@ -142,6 +142,19 @@ def proven_constant(
         "lower_cvar": 2.0 * tail**2 / width**2,
     }
     return constants.get(attribute.statistic)
+
+
+def _listed(attributes: Attribute | Sequence[Attribute]) -> tuple[Attribute, ...]:
+    if isinstance(attributes, Attribute):
+        return (attributes,)
+    listed = tuple(attributes) if isinstance(attributes, Iterable) else ()
+    if not listed:
+        raise InputError(f"attributes = {attributes!r} must hold at least one attribute. Add one.")
+    if not all(isinstance(attribute, Attribute) for attribute in listed):
+        raise InputError(
+            f"attributes = {attributes!r} must be attributes. Read each text with parse_attribute."
+        )
+    return listed
 
 
 def _columns(

@@ -121,10 +121,14 @@ class Instance:
         >>> [(name, arm.kind) for name, arm in zip(table.arms, table.hardness.arms)]
         [('a', 'deceiver'), ('b', 'optimal')]
         """
-        from ringfence.simulation.tables import columns_of_frame, table_instance
+        from ringfence.simulation.tables import (
+            columns_of_frame,
+            table_instance,
+            wanted_columns,
+        )
 
         problem = Problem.parse(objective, constraints, functions=functions)
-        columns = columns_of_frame(frame, [arm, *problem.metrics])
+        columns = columns_of_frame(frame, wanted_columns(arm, problem))
         return table_instance(name, problem, columns, arm, baseline=baseline)
 
     @cached_property
@@ -134,8 +138,10 @@ class Instance:
 
     @property
     def has_own(self) -> bool:
-        """Whether an attribute is a function of the user's own."""
-        return any(attribute.own is not None for attribute in self.problem.attributes)
+        """Whether a function of the user's own is called on every sample of pulls."""
+        return self.law.needs_pulls and any(
+            attribute.own is not None for attribute in self.problem.attributes
+        )
 
     @property
     def means(self) -> Floats:

@@ -28,10 +28,11 @@ from ringfence.core.stated import require_covariance
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
-from ringfence.simulation.tables import read_columns, table_instance
+from ringfence.simulation.tables import read_columns, table_instance, wanted_columns
 from ringfence.simulation.truths import true_attributes
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)
+_LEAST = float(np.finfo(float).tiny)  # smaller numbers lose digits
 
 
 class _Noise(BaseModel):
@@ -160,7 +161,7 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
         )
     if file.metrics is not None:
         _metrics(file, problem)
-    columns = read_columns(folder / file.noise.path, [file.noise.arm, *problem.metrics])
+    columns = read_columns(folder / file.noise.path, wanted_columns(file.noise.arm, problem))
     return table_instance(name, problem, columns, file.noise.arm, baseline=file.baseline)
 
 
@@ -243,6 +244,10 @@ def _mean(arm: _Arm, label: str, metrics: Sequence[str], families: Sequence[str]
     key = f"arms.{label}.mean"
     if not label.strip():
         raise InputError("arms holds an arm without a name. Give it one.")
+    if not label.isprintable():
+        raise InputError(
+            f"arms holds {label!r}, which must be printable text. Give it another name."
+        )
     if len(arm.mean) != len(metrics):
         raise InputError(
             f"{key} = {arm.mean} must have one number a metric: {len(metrics)} "
@@ -251,7 +256,11 @@ def _mean(arm: _Arm, label: str, metrics: Sequence[str], families: Sequence[str]
     limits = {
         "bernoulli": (0.0, 1.0, "between 0 and 1: it is a share"),
         "poisson": (0.0, np.inf, "0 or more: it is a count"),
-        "exponential": (np.finfo(float).tiny, np.inf, "more than 0: it is a waiting time"),
+        "exponential": (
+            _LEAST,
+            np.inf,
+            f"more than 0, at least {_LEAST:.3g}: it is a waiting time",
+        ),
     }
     for place, (value, family) in enumerate(zip(arm.mean, families, strict=True)):
         if not np.isfinite(value):

@@ -32,6 +32,7 @@ from ringfence.simulation.tables import (
     loose_numbers,
     table_columns,
     table_instance,
+    wanted_columns,
 )
 
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
@@ -144,7 +145,7 @@ def read_log(
     """
     problem = Problem.parse(objective, constraints, functions=functions)
     columns, unusable, dropped = _usable(
-        table_columns(table, [arm, *problem.metrics]), arm, problem.metrics
+        table_columns(table, wanted_columns(arm, problem)), arm, problem.metrics
     )
     name = Path(table).name if isinstance(table, str | Path) else _FRAME
     instance = table_instance(name, problem, columns, arm, baseline=baseline)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.errors import InputError, MissingExtraError, nearest
+from ringfence.core.errors import InputError, MissingExtraError, nearest, one_line
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
 from ringfence.core.stated import LARGEST
@@ -55,6 +55,16 @@ def read_columns(path: Path, wanted: Sequence[str], *, key: str = "noise.path") 
     return columns_of_frame(found, wanted)
 
 
+def wanted_columns(arm: str, problem: Problem) -> list[str]:
+    """Return the columns of a table that a question is about: the arm's first, then metrics."""
+    if arm in problem.metrics:
+        raise InputError(
+            f"arm = {arm!r} must name another column than the metrics, which are "
+            f"{', '.join(problem.metrics)}. Name the column that says which arm a row is of."
+        )
+    return [arm, *problem.metrics]
+
+
 def table_columns(table: Any, wanted: Sequence[str]) -> Columns:
     """Return the wanted columns of a file, a data frame or a mapping of columns."""
     if isinstance(table, str | Path):
@@ -75,12 +85,17 @@ def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
 
     try:
         table = nw.from_native(frame, eager_only=True)
+        present = table.columns
     except TypeError:
         raise InputError(
             f"frame is a {type(frame).__name__}, which is no data frame. Give one of pandas, "
             "polars or Arrow."
         ) from None
-    _require(wanted, table.columns)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(
+            f"frame has more than one column of a name: {one_line(str(error))}. Name each once."
+        ) from None
+    _require(wanted, present)
     return {name: table[name].to_list() for name in wanted}
 
 
