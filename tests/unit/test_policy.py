@@ -64,7 +64,7 @@ def test_an_unsound_schedule_is_refused(phases: tuple[Phase, ...], rule: str) ->
 @pytest.mark.parametrize("phases", [((25, 0, 1),), (Phase(25.5, 0, 1),), 25, None])  # type: ignore[arg-type]
 def test_a_schedule_is_made_of_phases_in_whole_numbers(phases: Any) -> None:
     policy = replace(SOUND, schedule=lambda arm_count, budget: phases)
-    with pytest.raises(rf.InputError, match="must be a tuple of Phase.*Mend its schedule"):
+    with pytest.raises(rf.InputError, match=r"must be a tuple of Phase.*Mend its schedule"):
         rf.simulate("paper-3", policy, budget=102, replications=10, scales="estimated")
 
 
@@ -105,6 +105,68 @@ def test_a_rule_that_cannot_be_compiled_is_refused_in_words() -> None:
 
     with pytest.raises(rf.InputError, match="cannot be compiled"):
         rf.simulate("paper-3", replace(SOUND, reject=reject), budget=100, replications=10)
+
+
+def with_arrays(
+    estimates: Any, counts: Any, alive: Any, scales: Any, thresholds: Any, priority: Any
+) -> int:
+    """Allocate an array, which only kernels that allocate themselves compile."""
+    return int(np.argmax(np.where(alive, estimates[:, 0], -np.inf)))
+
+
+def that_reads(
+    estimates: Any, counts: Any, alive: Any, scales: Any, thresholds: Any, priority: Any
+) -> int:
+    return int(open("a rule does not read files").read())  # noqa: PTH123
+
+
+@pytest.mark.parametrize("reject", [with_arrays, that_reads])
+def test_rare_events_and_plans_refuse_rules_in_words_too(reject: Any) -> None:
+    policy = replace(SOUND, reject=reject)
+    for method in ("importance", "splitting"):
+        with pytest.raises(rf.InputError, match="policy 'mine': its rule cannot be compiled"):
+            rf.simulate("paper-3", policy, budget=100, method=method)
+    with pytest.raises(rf.InputError, match="policy 'mine': its rule cannot be compiled"):
+        rf.plan("paper-3", policy, target_error=0.1, brief=True)
+
+
+def test_splitting_refuses_a_rule_that_drops_no_survivor() -> None:
+    with pytest.raises(rf.InputError, match="named an arm that is not alive"):
+        rf.simulate("paper-3", replace(SOUND, reject=always(0)), budget=100, method="splitting")
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+def test_a_rule_that_raises_is_named(engine: str) -> None:
+    def reject(
+        estimates: Any, counts: Any, alive: Any, scales: Any, thresholds: Any, priority: Any
+    ) -> int:
+        if counts[0] > 0:
+            raise KeyError("of mine")
+        return 0
+
+    with pytest.raises(rf.InputError, match="policy 'mine': its rule raised KeyError: 'of mine'"):
+        rf.simulate(
+            "paper-3", replace(SOUND, reject=reject), budget=100, replications=1, engine=engine
+        )
+
+
+@pytest.mark.parametrize("instance", [None, 3, ["paper-3"]])
+def test_what_is_no_instance_is_refused(instance: Any) -> None:
+    with pytest.raises(rf.InputError, match=r"instance = .* must be a name, the path"):
+        rf.simulate(instance, budget=100)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"seed": 1.5}, "seed = 1.5 must be a whole number"),
+        ({"replications": 1e3}, "replications = 1000.0 must be a whole number"),
+        ({"batch": 2.5}, "batch = 2.5 must be a whole number"),
+    ],
+)
+def test_numbers_that_are_not_whole_are_said_to_be_so(given: Any, message: str) -> None:
+    with pytest.raises(rf.InputError, match=message):
+        rf.simulate("paper-3", budget=100, **given)
 
 
 @pytest.mark.parametrize("policy", [len, 3, None])

@@ -7,6 +7,7 @@ the seed and its number alone. May touch core, policies and simulation.
 import math
 import operator
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, TypeAlias
@@ -16,10 +17,11 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import Versus, kept_beside
-from ringfence.core.errors import InputError, one_of
+from ringfence.core.errors import InputError, RingfenceError, one_line, one_of
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
+from ringfence.policies.registry import POLICIES
 from ringfence.simulation import adaptive_kernels, recorded_kernels
 from ringfence.simulation.adaptive_kernels import AdaptiveDesign
 from ringfence.simulation.compilation import CompilationError
@@ -279,20 +281,36 @@ class Experiment:
         tally = self.empty_tally(replications)
         streams, policy = self.streams(seed, chunk), self.policy
         law = self.instance.law
-        try:
-            if self.is_recorded:
-                self.run_recorded(streams, tally, law.recording, law.arrays)
-            elif isinstance(policy, AdaptivePolicy):
+        if self.is_recorded:
+            self.run_recorded(streams, tally, law.recording, law.arrays)
+            return tally
+        with self.rules_in_words():
+            if isinstance(policy, AdaptivePolicy):
                 self._run_adaptive(policy, streams, tally, None, law.arrays)
             else:
                 self._run_lanes(policy, streams, tally)
+        self.require_sound(tally)
+        return tally
+
+    @contextmanager
+    def rules_in_words(self) -> Iterator[None]:
+        """Say in words that a rule cannot be compiled, or that one from outside raised an error."""
+        try:
+            yield
         except CompilationError as error:
             raise InputError(
                 f"policy {self.policy.name!r}: its rule cannot be compiled. Write it with plain "
                 f"loops and numbers, as in docs/skeleton_policy.py. The compiler says: {error}"
             ) from None
-        self.require_sound(tally)
-        return tally
+        except RingfenceError:
+            raise
+        except Exception as error:
+            if self.policy in POLICIES:
+                raise
+            what = one_line(f"{type(error).__name__}: {error}")
+            raise InputError(
+                f"policy {self.policy.name!r}: its rule raised {what}. Mend the rule."
+            ) from error
 
     def _run_lanes(self, policy: PhasePolicy, streams: _Streams, tally: Tally) -> None:
         law = self.instance.law
@@ -309,11 +327,23 @@ class Experiment:
         self, streams: _Streams, tally: Tally, recording: Recording, arrays: Any
     ) -> None:
         """Run the replications of a tally, with a record of their pulls."""
-        if isinstance(self.policy, AdaptivePolicy):
-            self._run_adaptive(self.policy, streams, tally, recording, arrays)
-            return
+        with self.rules_in_words():
+            if isinstance(self.policy, AdaptivePolicy):
+                self._run_adaptive(self.policy, streams, tally, recording, arrays)
+            else:
+                self._run_phases(self.policy, streams, tally, recording, arrays)
+        self.require_sound(tally)
+
+    def _run_phases(
+        self,
+        policy: PhasePolicy,
+        streams: _Streams,
+        tally: Tally,
+        recording: Recording,
+        arrays: Any,
+    ) -> None:
         kernel = recorded_kernels.recorded_kernel(
-            self.policy.reject, recording, estimated=self.estimated, relative=self.is_relative
+            policy.reject, recording, estimated=self.estimated, relative=self.is_relative
         )
         most = sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
         room = recorded_kernels.make_room(self.design, recording, most, self.versus)

@@ -27,10 +27,11 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     rng, order_rng = experiment.streams(seed, chunk)
     for replication in range(replications):
         course = _Course(experiment, rng, order_rng)
-        if isinstance(experiment.policy, AdaptivePolicy):
-            answer, flag = _choose_batches(course, experiment.policy, order_rng, tally)
-        else:
-            answer, flag = _reject_by_phase(course, experiment.policy, tally)
+        with experiment.rules_in_words():
+            if isinstance(experiment.policy, AdaptivePolicy):
+                answer, flag = _choose_batches(course, experiment.policy, order_rng, tally)
+            else:
+                answer, flag = _reject_by_phase(course, experiment.policy, tally)
         course.judge(tally, replication, answer, flag)
     experiment.require_sound(tally)
     return tally

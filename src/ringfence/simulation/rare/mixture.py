@@ -88,7 +88,6 @@ class Mixture:
         tally = self.experiment.empty_tally(replications)
         recording = Recording(lambda *_: record, forget_blocks, block_adder(law.draw_block), look)
         self.experiment.run_recorded(streams, tally, recording, self.tilted.arrays)
-        self.experiment.require_sound(tally)
         return Weighed.of(self, record, tally)
 
 
