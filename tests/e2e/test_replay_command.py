@@ -137,3 +137,21 @@ def test_progress_goes_to_standard_error(table: Path) -> None:
     done = process(command, "replay", table, *QUESTION, *QUICK, "--json", folder=ROOT)
     assert done.code == 0
     assert done.document["truth"]["arm"] == "fine"
+
+
+def test_the_arm_column_is_no_metric(table: Path) -> None:
+    asked = ("--objective", "maximize mean(score)", "--constraint", "mean(latency) <= 200")
+    refused(
+        ringfence("replay", table, "--arm", "score", *asked),
+        "arm = 'score'", "must name another column than the metrics",
+    )  # fmt: skip
+
+
+def test_names_do_not_command_the_terminal(tmp_path: Path) -> None:
+    path, rows = tmp_path / "log.csv", columns()
+    rows["variant"] = [f"\x1b[31m{name}" for name in rows["variant"]]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    done = ringfence("replay", path, *QUESTION, *QUICK)
+    assert done.code == 0, done.err
+    assert "\x1b" not in done.out
+    assert r"\x1b[31mfine is the best feasible arm" in done.out

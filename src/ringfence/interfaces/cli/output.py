@@ -22,6 +22,7 @@ from ringfence.core.strict import strict_json
 _PATIENCE_SECONDS = 3.0
 _WIDEST_NAME = 48
 _LETTER = re.compile(r"[^\W\d_]{3}")  # "inf" and "nan" aside, numbers hold no three letters
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line breaks
 _MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undecided[/]"}
 
 
@@ -34,7 +35,12 @@ def console() -> Console:
 
 def say(text: str, *, markup: bool = False) -> None:
     """Print a sentence for people, without wrapping it and without reading names as markup."""
-    console().print(text, markup=markup, soft_wrap=True)
+    console().print(tamed(text), markup=markup, soft_wrap=True)
+
+
+def tamed(text: str) -> str:
+    """Return a text whose control characters are spelt out: a terminal would obey them."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -55,7 +61,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
     width = 1
     for place, column in enumerate(columns):
-        entries = [row[place] for row in rows]
+        entries = [tamed(row[place]) for row in rows]
         longest = max(map(cell_len, [column, *entries]))
         words = any(_LETTER.search(entry) for entry in entries)
         fitting = min(longest, _WIDEST_NAME) if words else longest
@@ -64,7 +70,9 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         )
         width += fitting + 3
     for row in rows:
-        drawn.add_row(*map(Text, row))  # as text, so that no name is read as markup
+        drawn.add_row(
+            *(Text(tamed(cell)) for cell in row)
+        )  # as text, so that no name is read as markup
     target = console()
     target.width = max(target.width, width)
     target.print(drawn)
