@@ -11,7 +11,7 @@ import pytest
 from ringfence.interfaces import benchmark, wiring
 from ringfence.policies.registry import POLICIES, QUICK_POLICIES
 from tests.choosing import few_of
-from tests.e2e.command_line import Outcome, ringfence, ringfence_process, timeless
+from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process, timeless
 
 INSTANCE = """
 objective = "{objective}"
@@ -659,6 +659,19 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("compare", "--family", "uniform", "--figure", "nowhere/x.png"),
         ("figure = 'nowhere/x.png'", "cannot be written"),
     ),
+    "replications of splitting": (
+        (
+            "simulate",
+            "paper-1",
+            "--budget",
+            "60000",
+            "--method",
+            "splitting",
+            "--replications",
+            "100000",
+        ),
+        ("replications = 100000 does not go with method = 'splitting'", "Leave it out"),
+    ),
     "a figure of the base alone": (
         ("compare", "--family", "uniform", "--policies", "uniform", "--figure", "ok.svg"),
         ("policies = ['uniform']", "must name another beside the first", "leave the figure out"),
@@ -809,6 +822,11 @@ def test_the_installed_command_refuses_without_a_traceback(tmp_path: Path) -> No
     path = write(tmp_path, [1.0, 0.5], objective="minimise mean(loss)")
     refused(ringfence_process("gaps", path), "Did you mean 'minimize'?", "    ^")
     refused(ringfence_process("nonsense"), "nonsense")
+
+
+def test_the_module_is_the_command() -> None:
+    done = process(sys.executable, "-m", "ringfence", "--version")
+    assert (done.code, done.out) == (0, ringfence("--version").out)
 
 
 def test_the_installed_command_prints_json_and_nothing_else() -> None:

@@ -224,6 +224,7 @@ def test_auto_counts_what_can_be_seen_and_estimates_what_cannot() -> None:
         ({"method": "magic"}, "monte-carlo"),
         ({"engine": "reference"}, "cpu"),
         ({"method": "splitting", "policy": "top-two"}, "phases"),
+        ({"method": "splitting", "replications": 2000}, "replications = 2000 does not go with"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_a_remedy(more: dict[str, Any], words: str) -> None:
@@ -249,7 +250,8 @@ def test_several_right_answers_are_refused() -> None:
 
 
 def test_the_command_says_how_sure_it_is() -> None:
-    words = ("simulate", "paper-4", "--budget", "10000", "--replications", "5000")
+    asked = ("simulate", "paper-4", "--budget", "10000")
+    words = (*asked, "--replications", "5000")
     done = ringfence(*words, "--method", "importance", "--json")
     assert (done.code, done.err) == (0, "")
     found = done.document
@@ -264,5 +266,5 @@ def test_the_command_says_how_sure_it_is() -> None:
     assert shown.code == 0
     assert "how it errs" in shown.out
     assert "four looks better" in shown.out
-    split = ringfence(*words, "--method", "splitting", "--json").document
+    split = ringfence(*asked, "--method", "splitting", "--json").document
     assert 0.3 < split["error_rate"] / found["error_rate"] < 3.0

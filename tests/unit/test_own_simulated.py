@@ -150,6 +150,40 @@ def test_compiled_code_refuses_functions_of_ones_own() -> None:
         experiment.run_chunk(0, 0, 1)
 
 
+def test_methods_for_rare_errors_say_why_they_do_not_take_functions_of_ones_own() -> None:
+    counted = ringfence.simulate(
+        portfolio(), "uniform", budget=30, replications=20, seed=3, method="auto"
+    )
+    plain = ringfence.simulate(portfolio(), "uniform", budget=30, replications=20, seed=3)
+    assert isinstance(counted, ringfence.SimulationResult)
+    assert (counted.errors, counted.engine) == (plain.errors, "reference")
+    with pytest.raises(InputError, match=r"cannot be tilted.*Use method = 'monte-carlo'"):
+        ringfence.simulate(portfolio(), budget=30, method="importance")
+    with pytest.raises(InputError, match=r"takes gaussian noise.*'monte-carlo'"):
+        ringfence.simulate(portfolio(), budget=30, method="splitting")
+    with pytest.raises(InputError, match=r"engine = 'reference' counts errors.*Leave one out"):
+        ringfence.simulate(portfolio(), budget=30, method="auto", engine="reference")
+
+
+def test_plans_refuse_functions_of_ones_own_with_a_way_out() -> None:
+    with pytest.raises(InputError, match=r"functions of your own.*Simulate or replay the budgets"):
+        ringfence.plan(portfolio(), target_error=0.1)
+
+
+@pytest.mark.parametrize("policy", ["uniform", "top-two"])
+def test_a_study_with_functions_of_ones_own_can_be_planned_from(policy: str) -> None:
+    """Its estimates are taken for the truth: no function is called any more."""
+    study = ringfence.Study.create(
+        "own", arms=["good", "worse"], objective="maximize sharpe(gain)",
+        constraints="mean(cost) <= 2", budget=60, functions={"sharpe": sharpe}, seed=1,
+        storage="memory://",
+    )  # fmt: skip
+    rows = frame()
+    study.bring(rows[rows["arm"] != "dear"], arm="arm", label="before")
+    found = ringfence.plan(study, policy, target_error=0.2, brief=True)
+    assert found.point.error_rate <= 0.2
+
+
 # --------------------------------------------------------------------------------- what goes wrong
 
 

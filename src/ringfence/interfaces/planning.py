@@ -340,6 +340,12 @@ def plan_instance(
     *, brief: bool = False,
 ) -> Plan:  # fmt: skip
     """Return the plan for an instance."""
+    if instance.has_own:
+        raise InputError(
+            f"instance {instance.name!r} has functions of your own, which are not compiled: the "
+            "many replications of a plan would take too long. Simulate or replay the budgets in "
+            "question, or plan from a study."
+        )
     say = advance if advance is not None else _silent
     return Planner(instance, target, hands, say).plan(policy, brief=brief)
 

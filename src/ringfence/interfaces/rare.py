@@ -94,6 +94,14 @@ def by_importance(
     return importance_result(found, checks, seed=hands.seed, seconds=seconds)
 
 
+def no_replications(replications: int) -> InputError:
+    """Return the error for replications that splitting would not run."""
+    return InputError(
+        f"replications = {replications} does not go with method = 'splitting', which runs as many "
+        "as it needs. Leave it out."
+    )
+
+
 def by_splitting(experiment: Experiment, hands: Hands) -> RareResult:
     """Return the error probability by splitting."""
     require_split(experiment)

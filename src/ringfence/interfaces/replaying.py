@@ -82,6 +82,11 @@ def replay_log(
     started = time.perf_counter()
     instance = log.instance
     uniform = find_policy("uniform")
+    if any(one.name == uniform.name and one != uniform for one in rerun.policies):
+        raise InputError(
+            f"policies hold another {uniform.name!r}, which is what the others are measured by. "
+            "Rename it."
+        )
     grid = usual_budgets(log, rerun) if budgets is None else sorted(set(budgets))
     for budget in grid:  # refused before any work
         for policy in rerun.policies:
@@ -91,10 +96,10 @@ def replay_log(
     for budget in grid:
         here = rerun.run(instance, rerun.policies, budget)
         found += here
-        if uniform in rerun.policies:
-            measured[budget] = here[rerun.policies.index(uniform)]
-        else:
-            measured[budget] = rerun.run(instance, [uniform], budget, quietly=True)[0]
+        by_name = {result.policy: result for result in here}
+        measured[budget] = (
+            by_name.get("uniform") or rerun.run(instance, [uniform], budget, quietly=True)[0]
+        )
         if budgets is None and 1.0 - measured[budget].interval[1] > _SURE:
             break
     _follow_uniform(

@@ -26,7 +26,13 @@ from ringfence.interfaces.engines import (
     workers_of,
 )
 from ringfence.interfaces.planning import Advance, Plan, plan_instance
-from ringfence.interfaces.rare import Hands, best_method, by_importance, by_splitting
+from ringfence.interfaces.rare import (
+    Hands,
+    best_method,
+    by_importance,
+    by_splitting,
+    no_replications,
+)
 from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
@@ -60,6 +66,7 @@ from ringfence.simulation.results import ComparisonRow, SimulationResult
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
+REPLICATIONS = 100_000
 METHODS = ("monte-carlo", "importance", "splitting", "auto")
 UNPUBLISHED_REPLICATIONS = 100_000
 _ONE_INSTANCE = (Instance, Mapping, str, Path)
@@ -107,7 +114,7 @@ def simulate(
     policy: AnyPolicy = "constrained-sr",
     *,
     budget: int,
-    replications: int = 100_000,
+    replications: int = REPLICATIONS,
     seed: int = 0,
     scales: str = "known",
     batch: int = 1,
@@ -127,8 +134,9 @@ def simulate(
     told of finished replications as they come.
 
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
-    roughly, without a notion of where they come from; `"auto"` counts errors if they can be seen.
-    Their results say in `warnings` what gives reason for doubt.
+    roughly, without a notion of where they come from, and by as many replications as it needs;
+    `"auto"` counts errors if they can be seen. Their results say in `warnings` what gives reason
+    for doubt.
 
     >>> import ringfence as rf
     >>> result = rf.simulate("paper-3", "constrained-sr", budget=2000, replications=20_000)
@@ -140,6 +148,8 @@ def simulate(
     if method not in METHODS:
         raise one_of("method", method, METHODS)
     replications, threads = _count("replications", replications), _threads(threads)
+    if method == "splitting" and replications != REPLICATIONS:
+        raise no_replications(replications)
     seed = whole_seed(seed)
     experiment = Experiment(
         _instance(instance),
@@ -151,9 +161,11 @@ def simulate(
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
         engine = "cuda" if counting else "cpu"
-    run, engine = find_engine(engine, experiment, here=executor is None)
+    run, counter = find_engine(engine, experiment, here=executor is None)
     if method != "monte-carlo" and engine != "cpu":
-        raise InputError(f"engine = {engine!r} counts errors: method = {method!r} needs 'cpu'.")
+        raise InputError(
+            f"engine = {engine!r} counts errors: method = {method!r} needs 'cpu'. Leave one out."
+        )
     hands = Hands(seed, threads, executor, progress)
     if method == "auto":
         method = best_method(experiment, replications, hands)
@@ -161,20 +173,20 @@ def simulate(
         return by_importance(experiment, replications, hands)
     if method == "splitting":
         return by_splitting(experiment, hands)
-    if executor is None or engine != "cuda":
+    if executor is None or counter != "cuda":
         run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
     counts = total(
         run_chunks(
             partial(_counted, run, experiment, seed),
-            chunk_sizes(replications, chunk_size_of(engine, experiment)),
-            threads=workers_of(engine, threads),
+            chunk_sizes(replications, chunk_size_of(counter, experiment)),
+            threads=workers_of(counter, threads),
             executor=executor,
             progress=progress,
         )
     )
     seconds = time.perf_counter() - started
-    return SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
+    return SimulationResult.of(experiment, counts, seed=seed, engine=counter, seconds=seconds)
 
 
 def compare(
@@ -473,12 +485,14 @@ def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size:
 def _instance(source: AnyInstance) -> Instance:
     if isinstance(source, Instance):
         return source
-    if not isinstance(source, _ONE_INSTANCE):
-        raise InputError(
-            f"instance = {source!r} must be a name, the path of a TOML file, its content as a "
-            "dictionary, or an Instance. Give one."
-        )
-    return Instance.from_dict(source) if isinstance(source, Mapping) else Instance.load(source)
+    if isinstance(source, Mapping):
+        return Instance.from_dict(source)
+    if isinstance(source, str | Path):
+        return Instance.load(source)
+    raise InputError(
+        f"instance = {source!r} must be a name, the path of a TOML file, its content as a "
+        "dictionary, or an Instance. Give one."
+    )
 
 
 def _policy(source: AnyPolicy) -> Policy:

@@ -14,6 +14,7 @@ from ringfence.interfaces.cli.options import (
     Scales,
     Seed,
     Threads,
+    said,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _MOST_MODES = 5
 
 
 def simulate(
+    context: typer.Context,
     instance: InstanceName,
     *,
     policy: Annotated[
@@ -57,9 +59,12 @@ def simulate(
 ) -> None:
     """Estimate how often a policy gives a wrong answer on an instance."""
     from ringfence.interfaces import wiring
+    from ringfence.interfaces.rare import no_replications
     from ringfence.simulation.rare.importance import with_pilots
     from ringfence.simulation.results import SimulationResult
 
+    if method == "splitting" and said(context, "--replications"):
+        raise no_replications(replications)
     total = with_pilots(replications) if method == "importance" else replications
     with output.progress_bar("replications", total) as advance:
         result = wiring.simulate(
