@@ -611,8 +611,8 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "the last pulls are spread over hopeless arms", TOP,
-        "min(cost * rests_on * hurry, HASTE)", "cost * rests_on * hurry",
+        "the end of the budget counts for little", TOP,
+        "cost * (1.0 + rests_on * hurry)", "cost + min(cost * rests_on * hurry, 4.0)",
         TOP_TWO,
     ),
     fault(

@@ -164,10 +164,16 @@ def test_top_two_leaves_alone_what_the_last_pulls_cannot_overturn() -> None:
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
 
 
-def test_top_two_spends_no_last_pulls_on_hopeless_arms() -> None:
-    """Ten pulls can overturn neither 4.5 of a hundred pulls nor 20 of ten: the doubt decides."""
-    seen = by_hand([[0, -9], [0.3, -9], [2, -9]], [[1, 1]] * 3, [10**6, 100, 10], left=10)
-    assert choices(top_two.POLICY, seen, np.full(10, 0.9)) == [1] * 10
+def test_top_two_looks_again_at_an_answer_of_few_pulls_before_the_end() -> None:
+    """Its own doubt, 17.5 + ln 100 = 22.1, or whether the other passes, 5 + ln 40,000 = 15.6.
+
+    With 10,000 pulls left these are 22.3 and 35.6. That the answer's noise is known so well after
+    a hundred pulls is the rule's belief, not the truth.
+    """
+    answer, other = [0, -0.5], [-1, math.sqrt(2 * 5 / 40_000)]
+    for left, chosen in ((10**9, 1), (10_000, 0)):
+        seen = by_hand([answer, other], [[1, 1]] * 2, [100, 40_000], left=left)
+        assert choices(top_two.POLICY, seen, np.array([0.9])) == [chosen]
 
 
 def test_ocba_co_by_hand() -> None:

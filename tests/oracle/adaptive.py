@@ -28,7 +28,6 @@ from tests.oracle import transcription as paper
 from tests.oracle.least_moves import Change, Study
 
 ALONE = 1.4  # how much dearer the leader's own doubt counts
-HASTE = 4.0  # how much dearer the end of the budget makes a threat, at most
 SAFETY = 3  # how often the chance to fail counts against a safer answer
 REDRAWS = 10
 DIGITS = 60
@@ -155,8 +154,7 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
         slowness = first**2 / told[leader] + (1.0 - first) ** 2 / told[arm]
         rests_on = pulls[arm] / (told[arm] * slowness)
         weighed = cost * (ALONE if arm == leader else 1.0)
-        haste = min(weighed * rests_on / left, HASTE)
-        value = weighed + haste + batch.hindrances[arm] + math.log(rests_on)
+        value = weighed * (1.0 + rests_on / left) + batch.hindrances[arm] + math.log(rests_on)
         found.append(Threat(value, arm, cost, share))
     return found
 

@@ -26,7 +26,6 @@ from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
-HASTE = 4.0  # how much dearer the end of the budget makes a threat, at most
 NOBODY = 1e200  # the value of an arm that is not alive
 
 
@@ -84,8 +83,9 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     of its chance to be real (its cost, and what hinders it beyond) over the pulls that it rests
     on. Without these an arm that looks bad by accident is never looked at again. Towards the
     end of the budget a cost counts the more the more pulls it rests on: what is left cannot
-    overturn it, and is better spent where it can, if anywhere. The least value is met by a pull of
-    the arm, or of the best arm by its share in the cost.
+    overturn it, and is better spent where it can: on arms of few pulls, whose noise may be taken
+    for less than it is. The least value is met by a pull of the arm, or of the best arm by its
+    share in the cost.
     """
     arm_count = seen.counts.shape[0]
     best, _, best_margin = leader(
@@ -159,7 +159,7 @@ def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work)
 
 def value(cost: float, rests_on: float, hindrance: float, hurry: float) -> float:
     """Return the value of a threat, from the pulls that it rests on."""
-    return cost + min(cost * rests_on * hurry, HASTE) + hindrance + math.log(rests_on)
+    return cost * (1.0 + rests_on * hurry) + hindrance + math.log(rests_on)
 
 
 def threat(

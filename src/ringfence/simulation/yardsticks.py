@@ -137,8 +137,7 @@ def vectorised_top_two(
                 hindrances[~feasible], hindrances[rows, best] = 0.0, 0.0
             rests_on = pulled * burdens
             costs[rows, best] *= top_two.ALONE
-            haste = np.minimum(costs * rests_on / left, top_two.HASTE)
-            values = costs + haste + hindrances + np.log(rests_on)
+            values = costs * (1.0 + rests_on / left) + hindrances + np.log(rests_on)
             arm = values.argmin(axis=1)
             share = shares[rows, arm]
             arm = np.where(order_rng.random(replications) < share, best, arm)
