@@ -288,8 +288,8 @@ FAULTS = [
     ),
     fault(
         "whoever is interrupted keeps the leases", WORKING,
-        "                self.desk.release(pull.number, pull.lease)\n",
-        "                future.cancelled()\n",
+        "            self.desk.release(pull.number, pull.lease)\n",
+        "            str(pull)\n",
         of(API, "test_an_interrupt_gives_the_leases_back"),
     ),
     # Counts and charges.

@@ -1195,15 +1195,18 @@ def test_an_interrupt_gives_the_leases_back() -> None:
     clock = Clock()
     study = make(clock=clock)
 
-    def stop(pull: Any, how: str) -> None:
+    all_began = threading.Barrier(4)
+
+    def stop(arm: str, seed: int) -> dict[str, float]:
+        all_began.wait(20.0)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study.optimize(evaluate, workers=4, told=stop)
-    assert (study.status().told, study.status().issued) == (1, 3)
-    again = study.ask(3)
-    assert all(pull.pull <= 4 for pull in again), "at once, without waiting for leases"
-    assert [pull.lease for pull in again] == [2, 2, 2]
+        study.optimize(stop, workers=4)
+    assert (study.status().told, study.status().issued) == (0, 4)
+    again = study.ask(4)
+    assert [pull.pull for pull in again] == [1, 2, 3, 4], "at once, without waiting for leases"
+    assert [pull.lease for pull in again] == [2, 2, 2, 2]
     clock.now += 601.0
     assert study.optimize(evaluate) == make().optimize(evaluate)
 

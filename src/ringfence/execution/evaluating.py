@@ -4,14 +4,16 @@ An evaluation gets an `Order` and returns metrics, or raises `EvaluationError`. 
 never writes to a study. May touch study, core, and what the user named.
 """
 
+import inspect
 import os
 import re
+import reprlib
 import shlex
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +21,7 @@ from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError, RingfenceError, closest
 from ringfence.core.streams import Generator, pull_stream
 from ringfence.core.strict import read_json
+from ringfence.execution.programs import Programs
 
 _MOST_WORDS = 400
 _OF_PULLS = ("arm", "seed", "pull")  # what every command may name, whatever keys arms have
@@ -95,33 +98,29 @@ class Command:
 
     def __call__(self, order: Order) -> Mapping[str, Any]:
         """Run the program for one pull."""
+        return self._run(Programs(), order)
+
+    def among(self, programs: Programs) -> Evaluate:
+        """Return the evaluation whose programs run among others, to be ended with them."""
+        return partial(self._run, programs)
+
+    def _run(self, programs: Programs, order: Order) -> Mapping[str, Any]:
         words = {**order.keys, "arm": order.arm, "seed": order.seed, "pull": order.pull}
         arguments = [filled(argument, words) for argument in self.arguments]
         try:
-            process = subprocess.Popen(  # noqa: S603 - the user's own program, without a shell
-                arguments,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self.folder,
-                start_new_session=True,
+            ended = programs.run(
+                arguments, folder=self.folder, timeout_seconds=self.timeout_seconds
             )
-        except (OSError, ValueError) as error:
-            raise EvaluationError(f"{arguments[0]!r} cannot be run: {error}") from None
-        try:
-            out, err = process.communicate(timeout=self.timeout_seconds)
         except subprocess.TimeoutExpired:
-            _end(process)
             raise EvaluationError(
                 f"{arguments[0]!r} did not finish within {self.timeout_seconds:g} seconds"
             ) from None
-        except BaseException:
-            _end(process)
-            raise
-        if process.returncode != 0:
-            said = _tail(err) or _tail(out) or "nothing"
-            raise EvaluationError(f"exit code {process.returncode}; it said: {said}")
-        return _metrics(out)
+        except (OSError, ValueError) as error:
+            raise EvaluationError(f"{arguments[0]!r} cannot be run: {error}") from None
+        if ended.code != 0:
+            said = _tail(ended.err) or _tail(ended.out) or "nothing"
+            raise EvaluationError(f"exit code {ended.code}; it said: {said}")
+        return _metrics(ended.out)
 
 
 def _require_keys(arguments: Sequence[str], arms: Mapping[str, Mapping[str, Any]]) -> None:
@@ -216,21 +215,52 @@ class Function:
     function: Callable[..., Mapping[str, Any]]
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be called, before every pull fails of it."""
+        """Refuse what cannot be called, or returns no metrics, before every pull fails of it."""
         if not callable(self.function):
             raise InputError(
                 f"evaluate = {self.function!r} must be a function (arm, seed) -> metrics. Give one."
             )
+        if is_asynchronous(self.function):
+            raise awaited_in_vain(f"evaluate = {self.function!r}")
 
     def __call__(self, order: Order) -> Mapping[str, Any]:
         """Call it for one pull."""
         try:
             found = self.function(order.arm, order.seed)
-        except Exception as error:
-            raise EvaluationError(f"{type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise EvaluationError(what_was_raised(error)) from error
+        if inspect.isawaitable(found):
+            if inspect.iscoroutine(found):
+                found.close()  # or Python warns that nobody awaited it
+            raise awaited_in_vain(f"evaluate = {self.function!r}")
         if not isinstance(found, Mapping):
-            raise EvaluationError(f"it returned {found!r}, not a mapping of metrics to numbers")
+            shown = reprlib.repr(found)
+            raise EvaluationError(f"it returned {shown}, not a mapping of metrics to numbers")
         return found
+
+
+def what_was_raised(error: BaseException) -> str:
+    """Return in words what an evaluation raised."""
+    if isinstance(error, SystemExit):
+        return f"it called sys.exit({'' if error.code is None else repr(error.code)})"
+    return f"{type(error).__name__}: {error}"
+
+
+def is_asynchronous(function: Any) -> bool:
+    """Tell whether calling it gives something to await: an `async def`, bare or wrapped."""
+    while isinstance(function, partial):
+        function = function.func
+    called = type(function).__call__ if callable(function) else None
+    return any(map(inspect.iscoroutinefunction, (function, called)))
+
+
+def awaited_in_vain(named: str) -> InputError:
+    """Return the error for a coroutine function where metrics are wanted."""
+    return InputError(
+        f"{named} gives something to await, and must give metrics. Use it with "
+        "study.optimize_async, or call it by asyncio.run from a plain function (arm, seed) -> "
+        "metrics."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +293,12 @@ class LoggedRows:
         return dict(zip(self.metrics, mine[int(rng.integers(len(mine)))].tolist(), strict=True))
 
 
+def evaluation_of(evaluate: Callable[..., Any]) -> Evaluate:
+    """Return the evaluation that is meant: itself, or that of a plain function (arm, seed)."""
+    takes_orders = isinstance(evaluate, Command | Function | LoggedRows)
+    return evaluate if takes_orders else Function(evaluate)
+
+
 def _metrics(out: bytes) -> Mapping[str, Any]:
     try:
         found = read_json(out)
@@ -273,19 +309,10 @@ def _metrics(out: bytes) -> Mapping[str, Any]:
             f"standard output is no JSON object of metrics, but {_tail(out) or 'empty'!r}"
         ) from None
     if not isinstance(found, dict):
-        raise EvaluationError(f"standard output is {found!r}, not a JSON object of metrics")
+        raise EvaluationError(f"standard output is {_tail(out)}, not a JSON object of metrics")
     return found
 
 
 def _tail(said: bytes) -> str:
     text = said.decode("utf-8", "replace").strip()
     return text if len(text) <= _MOST_WORDS else "..." + text[-_MOST_WORDS:]
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program and whatever it started."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()
-    process.communicate()

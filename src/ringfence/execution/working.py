@@ -1,8 +1,9 @@
 """Keeps evaluations of a study in flight until it is finished, on any executor.
 
 Only this loop tells: an evaluation may be repeated, an observation never is. Leases of evaluations
-that take long are extended; on an interrupt they are given back. A database server that is away
-is waited for: whatever is said to it may be said twice. May touch study and core.
+that take long are extended; on an interrupt they are given back, once nothing is evaluated under
+them any more. A database server that is away is waited for: whatever is said to it may be said
+twice. May touch study and core.
 """
 
 import time
@@ -15,17 +16,23 @@ from typing import Any, TypeAlias, TypeVar
 
 from ringfence.core.errors import InputError, LeaseError, StorageAwayError
 from ringfence.core.streams import pull_seed
-from ringfence.execution.evaluating import Evaluate, EvaluationError, Order
+from ringfence.execution.evaluating import Command, Evaluate, EvaluationError, Order
+from ringfence.execution.hands import Hands
+from ringfence.execution.interrupts import held_off
+from ringfence.execution.programs import Programs
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import PullFact
 from ringfence.study.observing import values_of
 
 Told: TypeAlias = Callable[[PullFact, str], None]
-"""Called after each pull with what became of it: told, already-told, retry, failed or late."""
+"""Called after each pull with what became of it: told, already-told, retry, failed or late; on an
+interrupt also given-back."""
 Away: TypeAlias = Callable[[StorageAwayError], None]
 """Called each time the database server is found to be away."""
 Waits: TypeAlias = Callable[[int, float], None]
 """Called while others hold all pulls that are left: how many, and when the first lease runs out."""
+Stops: TypeAlias = Callable[[int], None]
+"""Called on an interrupt: how many evaluations cannot be ended, and are waited for."""
 
 _NAP_SECONDS = 0.05
 _LONGEST_NAP_SECONDS = 1.0
@@ -54,28 +61,32 @@ class Crew:
     told: Told | None = None
     away: Away | None = None
     waits: Waits | None = None
+    stops: Stops | None = None
     patience_seconds: float = 300.0
     _flying: dict["Future[Any]", PullFact] = field(default_factory=dict)
+    _programs: Programs | None = None
 
     def run(self, *, most: int | None = None) -> int:
         """Work until the study is finished, or `most` pulls are resolved; return how many were."""
         if self.executor is not None:
             return self._run(self.executor, most)
-        with ThreadPoolExecutor(self.workers, thread_name_prefix="pull") as executor:
+        with Hands(self.workers) as executor:
             return self._run(executor, most)
 
     def _run(self, executor: Executor, most: int | None) -> int:
         done, nap = 0, _NAP_SECONDS
+        if isinstance(self.evaluate, Command) and isinstance(executor, Hands | ThreadPoolExecutor):
+            self._programs = Programs()
+            self.evaluate = self.evaluate.among(self._programs)
         try:
             while most is None or done < most:
                 room = self.workers - len(self._flying)
                 if most is not None:
                     room = min(room, most - done - len(self._flying))
-                for pull in self._ask(room):
-                    future = executor.submit(self.evaluate, order_for(self.desk, pull))
-                    self._flying[future] = pull
+                if room > 0:
+                    self._patiently(partial(self._issue, room, executor))
                 if self._flying:
-                    done += self._land()
+                    done += self._land(self._record)
                     nap = _NAP_SECONDS
                 elif self._patiently(lambda: self.desk.is_finished):
                     break
@@ -84,13 +95,15 @@ class Crew:
                         self._say_who_is_waited_for()
                     time.sleep(nap)
                     nap = min(2.0 * nap, _LONGEST_NAP_SECONDS)
-        except BaseException:
-            self._give_back()
+        except BaseException as error:
+            self._leave(error)
             raise
         return done
 
-    def _ask(self, room: int) -> list[PullFact]:
-        return self._patiently(lambda: self.desk.ask(room)) if room > 0 else []
+    def _issue(self, room: int, executor: Executor) -> None:
+        for pull in self.desk.ask(room):
+            future = executor.submit(self.evaluate, order_for(self.desk, pull))
+            self._flying[future] = pull
 
     def _say_who_is_waited_for(self) -> None:
         with suppress(StorageAwayError):  # the next question waits for it
@@ -98,11 +111,16 @@ class Crew:
                 self.waits(len(pulls), min(pull.deadline for pull in pulls))
 
     def _patiently(self, act: Callable[[], _Found]) -> _Found:
-        """Do it, again and again while the database server is away."""
+        """Do it, again and again while the database server is away.
+
+        An interrupt waits until it is done: a lease that nobody knows of is not given back, and
+        what is left in the middle of a transaction may keep a database locked.
+        """
         until, nap = time.monotonic() + self.patience_seconds, _NAP_SECONDS
         while True:
             try:
-                return act()
+                with held_off():
+                    return act()
             except StorageAwayError as error:
                 if time.monotonic() > until:
                     raise
@@ -111,20 +129,21 @@ class Crew:
             time.sleep(nap)
             nap = min(2.0 * nap, _LONGEST_NAP_SECONDS)
 
-    def _land(self) -> int:
-        """Wait for evaluations and record those that are done; extend the leases of the others."""
+    def _land(self, resolve: Callable[[PullFact, "Future[Any]"], str]) -> int:
+        """Wait for evaluations and resolve those that are done; extend the leases of the others."""
         beat = self.desk.plan.definition.lease_seconds / 3.0
         over, _ = wait(self._flying, timeout=beat, return_when=FIRST_COMPLETED)
         for future in over:
             pull = self._flying[future]
-            became = self._patiently(partial(self._record, pull, future))
+            became = self._patiently(partial(resolve, pull, future))
             del self._flying[future]
             if self.told is not None:
                 self.told(pull, became)
         soon = self.desk.clock() + 2.0 * beat
         for future, pull in self._flying.items():
             if pull.deadline < soon:
-                with suppress(LeaseError, StorageAwayError):  # the next beat comes in time, or none
+                # The next beat comes in time, or none.
+                with suppress(LeaseError, StorageAwayError), held_off():
                     deadline = self.desk.extend(pull.number, pull.lease)
                     self._flying[future] = replace(pull, deadline=deadline)
         return len(over)
@@ -132,18 +151,56 @@ class Crew:
     def _record(self, pull: PullFact, future: "Future[Any]") -> str:
         try:
             try:
-                metrics = future.result()
-                report = Report(pull.number, pull.lease, values_of(self.desk.plan, metrics))
-            except (EvaluationError, InputError) as error:
+                report = Report(pull.number, pull.lease, self._values(future))
+            except EvaluationError as error:
                 return self.desk.fail(pull.number, pull.lease, str(error), charge=True, retry=True)
             return self.desk.tell([report])[0]  # already-told: its answer was lost on the way
         except LeaseError:
             return "late"
 
-    def _give_back(self) -> None:
-        """Give the leases of unfinished evaluations back, so that a resumed study has them."""
+    def _values(self, future: "Future[Any]") -> tuple[float, ...]:
+        """Return what was observed; an `InputError` of the evaluation itself ends the work."""
+        metrics = future.result()
+        try:
+            return values_of(self.desk.plan, metrics)
+        except InputError as error:
+            raise EvaluationError(str(error)) from None
+
+    def _leave(self, why: BaseException) -> None:
+        """End programs, wait for what cannot be ended, and give back the leases without a result.
+
+        A second interrupt waits no longer. Whatever goes wrong on this way out must not hide why
+        it is taken.
+        """
+        if isinstance(why, StorageAwayError):
+            self.patience_seconds = 0.0  # it is spent
+        with suppress(Exception, KeyboardInterrupt):
+            self._stop(is_interrupt=isinstance(why, KeyboardInterrupt))
+            while self._flying:
+                self._land(self._tell_or_give_back)
         for future, pull in self._flying.items():
-            future.cancel()
-            with suppress(Exception):  # the way out: an error here must not hide the first one
-                self.desk.release(pull.number, pull.lease)
+            with suppress(Exception), held_off():
+                self._tell_or_give_back(pull, future)
         self._flying.clear()
+
+    def _stop(self, *, is_interrupt: bool) -> None:
+        """End the programs that run, and drop what has not begun."""
+        if self._programs is not None:
+            with held_off():
+                self._programs.end()
+        for future in [future for future in self._flying if future.cancel()]:
+            self._patiently(partial(self._give_back, self._flying.pop(future)))
+        if is_interrupt and self.stops is not None:
+            going_on = [future for future in self._flying if not future.done()]
+            self.stops(0 if self._programs is not None else len(going_on))
+
+    def _tell_or_give_back(self, pull: PullFact, future: "Future[Any]") -> str:
+        """Tell a result; what failed may have failed of the interrupt, and is given back."""
+        if future.done() and future.exception() is None:
+            return self._record(pull, future)
+        return self._give_back(pull)
+
+    def _give_back(self, pull: PullFact) -> str:
+        with suppress(LeaseError):  # it ran out: another has it
+            self.desk.release(pull.number, pull.lease)
+        return "given-back"

@@ -4,11 +4,20 @@ May touch what it is mixed into.
 """
 
 import asyncio
+import inspect
+import reprlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from ringfence.core.errors import InputError, LeaseError, StorageAwayError
+from ringfence.core.errors import InputError, LeaseError, StorageAwayError, StorageError
+from ringfence.execution.evaluating import (
+    Command,
+    EvaluationError,
+    Function,
+    LoggedRows,
+    what_was_raised,
+)
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
@@ -75,23 +84,57 @@ class AsyncCalls(Protocol):
                 f"evaluate = {evaluate!r} must be a coroutine function (arm, seed) -> metrics. "
                 "Give one."
             )
+        if isinstance(evaluate, Command | Function | LoggedRows):
+            raise _nothing_to_await(evaluate, "must be a coroutine function (arm, seed) -> metrics")
 
         async def work() -> None:
             async for pull in self.pulls_async():
-                beat = asyncio.create_task(self._keep(pull))
-                try:
-                    metrics = await evaluate(pull.arm, pull.seed)
-                    values_of(self.desk.plan, metrics)
-                except Exception as error:  # noqa: BLE001 - kept with the pull, as a failure
-                    with suppress(LeaseError):  # too late: whoever holds it now will tell
-                        await self.fail_async(pull, f"{type(error).__name__}: {error}")
-                else:
-                    with suppress(LeaseError):
-                        await self.tell_async(pull, metrics)
-                finally:
-                    beat.cancel()
+                await self._resolve(pull, evaluate)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_least("workers", workers, 1)):
-                group.create_task(work())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(at_least("workers", workers, 1)):
+                    group.create_task(work())
+        except ExceptionGroup as errors:  # the first ended the others
+            raise errors.exceptions[0] from None
         return await asyncio.to_thread(self.recommend)
+
+    async def _resolve(self, pull: Pull, evaluate: Callable[[str, int], Any]) -> None:
+        """Evaluate a pull and tell what came of it; give it back if nothing could."""
+        beat = asyncio.create_task(self._keep(pull))
+        try:
+            with suppress(LeaseError):  # too late: whoever holds it now will tell
+                try:
+                    metrics = await self._evaluated(pull, evaluate)
+                except EvaluationError as error:
+                    await self.fail_async(pull, str(error))
+                else:
+                    await self.tell_async(pull, metrics)
+        finally:
+            beat.cancel()
+
+    async def _evaluated(self, pull: Pull, evaluate: Callable[[str, int], Any]) -> Any:
+        """Return metrics that can be told; what the evaluation raised is an `EvaluationError`."""
+        try:
+            given = evaluate(pull.arm, pull.seed)
+            if inspect.isawaitable(given):
+                metrics = await given
+                values_of(self.desk.plan, metrics)
+                return metrics
+        except (Exception, SystemExit) as error:
+            raise EvaluationError(what_was_raised(error)) from error
+        except BaseException:
+            self._give_back(pull)
+            raise
+        self._give_back(pull)
+        raise _nothing_to_await(evaluate, f"gave {reprlib.repr(given)}, and nothing to await")
+
+    def _give_back(self, pull: Pull) -> None:
+        with suppress(InputError, StorageError):  # the way out: it must not hide why it is taken
+            self.desk.release(pull.pull, pull.lease)
+
+
+def _nothing_to_await(evaluate: object, rule: str) -> InputError:
+    return InputError(
+        f"evaluate = {evaluate!r} {rule}. Use it with study.optimize, or make it an async def."
+    )

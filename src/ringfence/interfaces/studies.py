@@ -12,8 +12,8 @@ from typing import Any
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, NameTakenError, nearest
 from ringfence.core.streams import pull_seed, whole_seed
-from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
-from ringfence.execution.working import Away, Crew, Told, Waits
+from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
+from ringfence.execution.working import Away, Crew, Stops, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
     arms_of,
@@ -284,22 +284,23 @@ class Study(StudyViews, AsyncCalls):
         told: Told | None = None,
         away: Away | None = None,
         waits: Waits | None = None,
+        stops: Stops | None = None,
     ) -> Verdict | None:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
         `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
         so many pulls. A database server that is away is waited for five minutes; `away` hears of
         it. Pulls that others hold are waited for; `waits` hears how many, and when the first of
-        their leases runs out. What cannot be called, or is no program, is refused before any pull.
-        Returns the verdict, or None while there is nothing to judge; a study that ends without an
-        arm to judge is an error.
+        their leases runs out. An interrupt ends commands and gives their pulls back; functions are
+        waited for and told: `stops` hears how many. A second one waits for nothing. What cannot be
+        called, or is no program, is refused before any pull. Returns the verdict, or None while
+        there is nothing to judge; a study that ends without an arm to judge is an error.
         """
         at_least("workers", workers, 1)
-        takes_orders = isinstance(evaluate, Command | Function | LoggedRows)
-        evaluation = evaluate if takes_orders else Function(evaluate)
+        evaluation = evaluation_of(evaluate)
         if isinstance(evaluation, Command) and executor is None:  # elsewhere are other programs
             evaluation.require_runnable(self.definition.arms)
-        Crew(self.desk, evaluation, workers, executor, told, away, waits).run(most=most)
+        Crew(self.desk, evaluation, workers, executor, told, away, waits, stops).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None

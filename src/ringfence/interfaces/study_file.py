@@ -16,7 +16,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
-from ringfence.execution.evaluating import Command, Evaluate, Function, LoggedRows
+from ringfence.execution.evaluating import (
+    Command,
+    Evaluate,
+    Function,
+    LoggedRows,
+    awaited_in_vain,
+    is_asynchronous,
+)
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.storages import has_study, placed_in
 from ringfence.interfaces.studies import Study
@@ -169,7 +176,10 @@ class StudyFile:
                 "program can be ended. Leave it out, or evaluate pulls by a command."
             )
         if pull.python is not None:
-            return Function(loaded_function("pull.python", pull.python, self.path.parent))
+            function = loaded_function("pull.python", pull.python, self.path.parent)
+            if is_asynchronous(function):
+                raise awaited_in_vain(f"pull.python = {pull.python!r}")
+            return Function(function)
         return self._logged(pull.table)
 
     def _logged(self, table: _Table | None) -> LoggedRows:
