@@ -19,6 +19,7 @@ from ringfence.interfaces.cli import (
     paper,
     plan,
     replay,
+    run,
     serve,
     simulate,
     study,
@@ -42,7 +43,7 @@ app.command("compare", cls=WithPolicies)(compare.compare)
 app.command("plan", cls=WithPolicies)(plan.plan)
 app.command("replay", cls=WithPolicies)(replay.replay)
 for _command in (
-    study.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
+    run.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
     study.export, study.doctor, study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)

@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from ringfence.core.errors import StorageAwayError
+from ringfence.core.errors import StorageAwayError, one_line
 from ringfence.interfaces.cli import output
 
 _REFRESH_SECONDS = 0.5
@@ -44,8 +44,8 @@ class Display:
         self._complained = True
         with self._known.desk.storage.reading(self._known.name) as ledger:
             error = ledger.pulls([pull.number])[0].error
-        arm = self._known.definition.arm_names[pull.arm]
-        sys.stderr.write(f"pull {pull.number} of arm {arm!r} failed, the first to do so: {error}\n")
+        arm, said = self._known.definition.arm_names[pull.arm], one_line(error or "")
+        sys.stderr.write(f"pull {pull.number} of arm {arm!r} failed, the first to do so: {said}\n")
         sys.stderr.flush()
 
     def _show(self) -> None:
@@ -79,10 +79,23 @@ class Display:
             )
             sys.stderr.flush()
 
+    def stops(self, count: int) -> None:
+        """Say at once that an interrupt was heard, and what is still waited for."""
+        self.close()
+        self._quiet = True
+        words = "programs that run are ended"
+        if count > 0:
+            words = (
+                f"waiting for evaluations that cannot be ended ({count}). Another one leaves them"
+            )
+        output.last_words(f"interrupt heard: nothing more is begun; {words}.")
+
     def close(self) -> None:
         """Leave the screen as it was."""
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):  # the terminal may be gone
+                self._live.stop()
+            self._live = None
 
 
 def _picture(stands: Any, known: Any) -> Any:

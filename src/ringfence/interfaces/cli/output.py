@@ -4,11 +4,13 @@ Touches the two output streams only.
 """
 
 import math
+import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
@@ -21,6 +23,7 @@ from ringfence.core.strict import strict_json
 
 _PATIENCE_SECONDS = 3.0
 _WIDEST_NAME = 48
+_STDOUT, _STDERR = 1, 2
 _LETTER = re.compile(r"[^\W\d_]{3}")  # "inf" and "nan" aside, numbers hold no three letters
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line breaks
 _MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undecided[/]"}
@@ -51,6 +54,34 @@ def print_json(document: Mapping[str, Any]) -> None:
 def print_line(document: Mapping[str, Any]) -> None:
     """Print one strict JSON document on a line of its own, for a program that keeps running."""
     sys.stdout.write(strict_json(document) + "\n")
+
+
+def last_words(text: str) -> None:
+    """Say a line on standard error, if there is still somebody to hear it."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except OSError:  # the terminal has closed; what is left unsaid must not fail at exit
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+
+
+@contextmanager
+def aside(*, when: bool) -> Iterator[None]:
+    """Let all that is printed while the block runs, also by children, go to standard error."""
+    if not when:
+        yield
+        return
+    document = sys.stdout
+    document.flush()
+    kept = os.dup(_STDOUT)
+    try:
+        os.dup2(_STDERR, _STDOUT)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        document.flush()  # who held the stream itself wrote to it
+        os.dup2(kept, _STDOUT)
+        os.close(kept)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,11 +1,9 @@
-"""Commands on a live study: run, recommend, ask, tell, fail, status, explain, export, doctor.
+"""Commands on a live study: recommend, ask, tell, fail, status, explain, export, doctor.
 
 May touch every room.
 """
 
-import shlex
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +13,6 @@ import typer
 from ringfence.core.errors import InputError
 from ringfence.core.strict import read_json
 from ringfence.interfaces.cli import completing, output
-from ringfence.interfaces.cli.display import Display
 from ringfence.interfaces.cli.options import Json
 
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
@@ -28,87 +25,13 @@ StudyName = Annotated[
         autocompletion=completing.studies,
     ),
 ]
-StudyPath = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A study file (.toml): it says how pulls are evaluated.",
-        autocompletion=completing.files,
-    ),
-]
 StorageUrl = Annotated[
     str | None,
     typer.Option("--storage", help="Where studies are kept; by default NAME.db beside the file."),
 ]
-Workers = Annotated[int, typer.Option("--workers", help="How many evaluations run side by side.")]
 Record = Annotated[
     Path | None, typer.Option("--record", help="Write the decision record to this HTML file.")
 ]
-
-
-def run(
-    study: StudyPath,
-    *,
-    workers: Workers = 1,
-    storage: StorageUrl = None,
-    record: Record = None,
-    open_page: Annotated[
-        bool, typer.Option("--open", help="Show the page of the study while it runs.")
-    ] = False,
-    take_over: Annotated[
-        bool,
-        typer.Option("--take-over", help="End the leases of all other workers: they are gone."),
-    ] = False,
-    json: Json = False,
-) -> None:
-    """Run a study, or resume it, until its budget is spent; then give the verdict."""
-    from ringfence.interfaces.cli.serve import page_beside, require_web
-    from ringfence.interfaces.study_file import read_study_file
-    from ringfence.simulation.instance_file import nearest_file
-
-    if not _is_file(study):
-        raise InputError(
-            f"study = {study!r} must be a study file to run: it says how pulls are evaluated. "
-            f"Write one with: ringfence init.{nearest_file(Path(study))}"
-        )
-    if workers < 1:
-        raise InputError(f"workers = {workers} must be at least 1. Raise it.")
-    if record is not None:
-        _require_record(record)
-    if open_page:
-        require_web()
-    file = read_study_file(Path(study))
-    evaluation = file.evaluation()
-    known = file.open(storage=storage, workers=workers)
-    if take_over:
-        known.take_back()
-    if file.content.seed is None and not json:
-        seed, batch = known.definition.seed, known.definition.batch
-        same = f"seed = {seed}" + (f" and batch = {batch}" if file.content.batch is None else "")
-        sys.stderr.write(f"seed {seed} was drawn: with {same} others can run the same.\n")
-    place = ["--storage", storage] if storage else []
-    resume = shlex.join(["ringfence", "run", study, *place])
-    beside: AbstractContextManager[None] = nullcontext()
-    if open_page:
-        beside = page_beside(storage or file.storage, known.name, file.functions)
-    display = Display(known, quiet=json)
-    try:
-        with beside:
-            known.optimize(
-                evaluation,
-                workers=workers,
-                told=display.told,
-                away=display.away,
-                waits=display.waits,
-            )
-    except KeyboardInterrupt:
-        display.close()
-        sys.stderr.write(f"interrupted; its leases were given back. Resume with: {resume}\n")
-        raise SystemExit(130) from None
-    display.close()
-    if record is not None:
-        _write_record(known, record, quiet=json)
-    _give_verdict(known, json=json)
 
 
 def recommend(
@@ -116,11 +39,11 @@ def recommend(
 ) -> None:
     """Give the verdict so far."""
     if record is not None:
-        _require_record(record)
+        require_record(record)
     known = open_study(study, storage)
     if record is not None:
-        _write_record(known, record, quiet=json)
-    _give_verdict(known, json=json)
+        write_record(known, record, quiet=json)
+    give_verdict(known, json=json)
 
 
 def ask(
@@ -298,7 +221,8 @@ def studies(
         output.say(name)
 
 
-def _is_file(study: str) -> bool:
+def is_file(study: str) -> bool:
+    """Tell whether a study is named by its file."""
     try:
         return study.endswith(".toml") or Path(study).is_file()
     except OSError:  # too long for a file: it is refused as a name
@@ -310,7 +234,7 @@ def open_study(study: str, storage: str | None, *, create: bool = False) -> Any:
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.study_file import read_study_file
 
-    if not _is_file(study):
+    if not is_file(study):
         return Study.load(study, storage=storage)
     file = read_study_file(Path(study))
     if create:
@@ -335,10 +259,12 @@ def _show_status(became: str, *, json: bool) -> None:
         output.say(became)
 
 
-def _give_verdict(known: Any, *, json: bool) -> None:
+def give_verdict(known: Any, *, json: bool) -> None:
+    """Show the verdict, and end with the exit code that says it."""
     from ringfence.reports.verdict import verdict_document
 
-    verdict = known.recommend()
+    with output.aside(when=json):
+        verdict = known.recommend()
     if json:
         output.print_json(verdict_document(verdict))
     else:
@@ -372,14 +298,15 @@ def show_verdict(verdict: Any) -> None:
         output.say(f"- {line}")
 
 
-def _require_record(path: Path) -> None:
+def require_record(path: Path) -> None:
     """Refuse a record that could not be written, before the work that leads to it."""
     from ringfence.reports.files import require_path
 
     require_path(path, [".html"], key="record")
 
 
-def _write_record(known: Any, path: Path, *, quiet: bool) -> None:
+def write_record(known: Any, path: Path, *, quiet: bool) -> None:
+    """Write the decision record."""
     from ringfence.reports.files import write_file
 
     write_file(path, known.record().encode(), key="record")

@@ -1,0 +1,117 @@
+"""The command `ringfence run`: a study from its file to its verdict. May touch every room."""
+
+import shlex
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.cli import completing, output
+from ringfence.interfaces.cli.display import Display
+from ringfence.interfaces.cli.options import Json
+from ringfence.interfaces.cli.signals import ending_as_interrupts, words_and_code
+from ringfence.interfaces.cli.study import (
+    Record,
+    StorageUrl,
+    give_verdict,
+    is_file,
+    require_record,
+    write_record,
+)
+
+if TYPE_CHECKING:
+    from ringfence.interfaces.studies import Study
+
+StudyPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="A study file (.toml): it says how pulls are evaluated.",
+        autocompletion=completing.files,
+    ),
+]
+Workers = Annotated[int, typer.Option("--workers", help="How many evaluations run side by side.")]
+
+
+def run(
+    study: StudyPath,
+    *,
+    workers: Workers = 1,
+    storage: StorageUrl = None,
+    record: Record = None,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Show the page of the study while it runs.")
+    ] = False,
+    take_over: Annotated[
+        bool,
+        typer.Option("--take-over", help="End the leases of all other workers: they are gone."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run a study, or resume it, until its budget is spent; then give the verdict."""
+    from ringfence.interfaces.cli.serve import require_web
+    from ringfence.simulation.instance_file import nearest_file
+
+    if not is_file(study):
+        raise InputError(
+            f"study = {study!r} must be a study file to run: it says how pulls are evaluated. "
+            f"Write one with: ringfence init.{nearest_file(Path(study))}"
+        )
+    if workers < 1:
+        raise InputError(f"workers = {workers} must be at least 1. Raise it.")
+    if record is not None:
+        require_record(record)
+    if open_page:
+        require_web()
+    with output.aside(when=json):  # what evaluations print is no part of the document
+        known = _finished(
+            study, storage, workers=workers, open_page=open_page, take_over=take_over, json=json
+        )
+    if record is not None:
+        write_record(known, record, quiet=json)
+    give_verdict(known, json=json)
+
+
+def _finished(
+    study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool, json: bool
+) -> "Study":
+    """Return the study once its budget is spent; an interrupt ends the command."""
+    from ringfence.interfaces.cli.serve import page_beside
+    from ringfence.interfaces.study_file import read_study_file
+
+    file = read_study_file(Path(study))
+    evaluation = file.evaluation()
+    known = file.open(storage=storage, workers=workers)
+    if take_over:
+        known.take_back()
+    if file.content.seed is None and not json:
+        seed, batch = known.definition.seed, known.definition.batch
+        same = f"seed = {seed}" + (f" and batch = {batch}" if file.content.batch is None else "")
+        sys.stderr.write(f"seed {seed} was drawn: with {same} others can run the same.\n")
+    place = ["--storage", storage] if storage else []
+    resume = shlex.join(["ringfence", "run", study, *place])
+    beside: AbstractContextManager[None] = nullcontext()
+    if open_page:
+        beside = page_beside(storage or file.storage, known.name, file.functions)
+    display = Display(known, quiet=json)
+    try:
+        with ending_as_interrupts(), beside:
+            known.optimize(
+                evaluation,
+                workers=workers,
+                told=display.told,
+                away=display.away,
+                waits=display.waits,
+                stops=display.stops,
+            )
+    except KeyboardInterrupt as interrupt:
+        words, code = words_and_code(interrupt)
+        display.close()
+        output.last_words(f"{words}; its leases were given back. Resume with: {resume}")
+        raise SystemExit(code) from None
+    finally:
+        display.close()
+    return known
