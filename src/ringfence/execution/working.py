@@ -26,8 +26,7 @@ from ringfence.study.observing import values_of
 
 Told: TypeAlias = Callable[[PullFact, str], None]
 """Called after each pull with what became of it: told, already-told, retry, failed, already-failed
-or late; on an
-interrupt also given-back."""
+or late; on an interrupt also given-back."""
 Away: TypeAlias = Callable[[StorageAwayError], None]
 """Called each time the database server is found to be away."""
 Waits: TypeAlias = Callable[[int, float], None]
