@@ -29,10 +29,23 @@ def evaluate(arm, seed):
 """
 
 
+def hear_all() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextmanager
 def running(folder: Path, *options: str, **streams: Any) -> "Iterator[subprocess.Popen[Any]]":
-    """Run the study of a folder in a process of its own, which is gone afterwards."""
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams
+    """Run the study of a folder in a process of its own, which is gone afterwards.
+
+    It hears all signals, whatever those who run these tests ignore.
+    """
+    plain: dict[str, Any] = {
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "preexec_fn": hear_all,
+    }
+    streams = plain | streams
     command = [sys.executable, "-c", COMMAND_LINE, "run", "trial.toml", *options]
     with subprocess.Popen(command, cwd=folder, **streams) as process:
         try:

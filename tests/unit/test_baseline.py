@@ -10,7 +10,7 @@ from scipy import integrate, stats
 
 import ringfence as rf
 from ringfence.core.baseline import difference_covariances, difference_scales, differences
-from ringfence.core.errors import ExpressionError, InputError
+from ringfence.core.errors import ExpressionError, InputError, NoAnswerError
 from ringfence.core.expressions import parse_constraint
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_file import read_study_file
@@ -140,7 +140,7 @@ def test_a_baseline_that_cannot_be_evaluated_ends_the_study() -> None:
             raise OSError("gone")
         return evaluate(arm, seed)
 
-    with pytest.raises(InputError, match="baseline control was"):
+    with pytest.raises(NoAnswerError, match="baseline control was"):
         study.optimize(broken)
     assert study.doctor().is_sound
 
@@ -151,7 +151,7 @@ def test_nothing_is_judged_before_the_baseline_was_seen() -> None:
         if pull.arm != "control":
             study.tell(pull, evaluate(pull.arm, pull.seed))
     assert study.status().arm is None
-    with pytest.raises(InputError, match="Tell some pulls first"):
+    with pytest.raises(NoAnswerError, match="Tell some pulls first"):
         study.recommend()
 
 

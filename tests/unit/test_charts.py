@@ -12,7 +12,7 @@ import pytest
 import vl_convert
 
 import ringfence as rf
-from ringfence.core.errors import InputError, MissingExtraError
+from ringfence.core.errors import InputError, MissingExtraError, NoAnswerError
 from ringfence.reports.charts import (
     STUDY_CHARTS,
     THEMES,
@@ -328,7 +328,7 @@ def test_a_study_draws_itself(tmp_path: Any) -> None:
         "drawn", arms=["a", "b"], objective="minimize mean(loss)", constraints="mean(risk) <= 1",
         budget=30, policy="top-two", storage="memory://", seed=3,
     )  # fmt: skip
-    with pytest.raises(InputError, match="Tell some pulls first"):
+    with pytest.raises(NoAnswerError, match="Tell some pulls first"):
         study.figure()
     for pull in study.pulls(4):
         noise = 0.01 * (pull.seed % 17)

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -171,8 +172,17 @@ def test_an_interrupt_is_held_off_and_a_second_one_is_not() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
-def test_signals_to_end_are_interrupts_only_while_it_matters(sent: signal.Signals) -> None:
+@pytest.fixture
+def heard(request: pytest.FixtureRequest) -> Iterator[signal.Signals]:
+    """A signal that is heard, even if those who run these tests ignore it."""
+    before = signal.signal(request.param, signal.SIG_DFL)
+    yield request.param
+    signal.signal(request.param, before)
+
+
+@pytest.mark.parametrize("heard", [signal.SIGTERM, signal.SIGHUP], indirect=True)
+def test_signals_to_end_are_interrupts_only_while_it_matters(heard: signal.Signals) -> None:
+    sent = heard
     with pytest.raises(Ended) as seen, ending_as_interrupts():
         signal.raise_signal(sent)
     assert (seen.value.number, str(seen.value)) == (sent, sent.name)
