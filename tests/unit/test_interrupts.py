@@ -34,15 +34,12 @@ def make(**changes: Any) -> rf.Study:
     return rf.Study.create("s", **plain | changes)
 
 
-def interrupt_when(event: threading.Event, *, then: threading.Event | None = None) -> None:
-    """Interrupt the main thread once an event has come, and let another come a little later."""
+def interrupt_when(event: threading.Event) -> None:
+    """Interrupt the main thread once an event has come."""
 
     def act() -> None:
         event.wait(20.0)
         os.kill(os.getpid(), signal.SIGINT)
-        if then is not None:
-            time.sleep(0.2)
-            then.set()
 
     threading.Thread(target=act).start()
 
@@ -51,7 +48,7 @@ def interrupt_when(event: threading.Event, *, then: threading.Event | None = Non
 def test_results_are_told_and_failures_given_back(kind: type[ThreadPoolExecutor] | None) -> None:
     began, go_on = threading.Barrier(4), threading.Event()
     heard: list[int] = []
-    interrupt_when(all_began := threading.Event(), then=go_on)
+    interrupt_when(all_began := threading.Event())
 
     def evaluate(arm: str, seed: int) -> dict[str, float]:
         if began.wait(20.0) == 0:
@@ -60,6 +57,10 @@ def test_results_are_told_and_failures_given_back(kind: type[ThreadPoolExecutor]
         if threading.current_thread().name.endswith("_1"):
             raise RuntimeError("a program of its own was interrupted too")
         return GOOD
+
+    def hear(count: int) -> None:
+        heard.append(count)
+        go_on.set()
 
     study = make()
     executor = None if kind is None else kind(4, thread_name_prefix="pull")
@@ -70,7 +71,7 @@ def test_results_are_told_and_failures_given_back(kind: type[ThreadPoolExecutor]
             workers=4,
             executor=executor,
             told=lambda pull, how: became.append(how),
-            stops=heard.append,
+            stops=hear,
         )
     assert heard == [4]
     assert sorted(became) == ["given-back", "told", "told", "told"]
