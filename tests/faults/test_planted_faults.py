@@ -574,13 +574,13 @@ FAULTS = [
     # The costs, and the rules that weigh them.
     fault(
         "correlation ignored in the cost of beating", COST,
-        "inverse * covariances[arm, 0, 1]", "0.0 * covariances[arm, 0, 1]",
+        "slope = covariances[arm, 0, 1] * per_lead * per_limit", "slope = 0.0",
         TOP_TWO,
     ),
     fault(
         "the best arm's noise forgotten", COST,
-        "joint = inverse * covariances[arm, 0, 0] + best_variance",
-        "joint = inverse * covariances[arm, 0, 0]",
+        "joint, variance = covariances[arm, 0, 0] + best_part,",
+        "joint, variance = covariances[arm, 0, 0],",
         TOP_TWO,
     ),
     fault(
@@ -596,18 +596,18 @@ FAULTS = [
     ),
     fault(
         "pulls in flight ignored", TOP,
-        "seen.counts[i] + seen.in_flight[i]", "seen.counts[i]",
+        "for _ in range(seen.in_flight[i]):", "for _ in range(0):",
         TOP_TWO,
     ),
     fault(
-        "values are not renewed when the best arm was pulled", TOP,
-        "            for i in range(arm_count):\n                work.stale[i] = True",
-        "            work.stale[best] = True",
+        "pulls of the best arm meet no other threats", TOP,
+        "            met += 1.0", "            met += 0.0",
         TOP_TWO,
     ),
     fault(
         "no hurry at the end of the budget", TOP,
-        "work.hurry[0] = 1.0 / max(seen.left[0], 1)", "work.hurry[0] = 0.0",
+        "fill_values(seen, best, 1.0 / max(seen.left[0], 1), work)",
+        "fill_values(seen, best, 0.0, work)",
         TOP_TWO,
     ),
     fault(
@@ -617,7 +617,8 @@ FAULTS = [
     ),
     fault(
         "a threat rests on its arm's pulls alone", TOP,
-        "work.burdens[i] = burden(share, n / best_n)", "work.burdens[i] = 1.0",
+        "rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))",
+        "rests_on = n",
         TOP_TWO,
     ),
     fault(
@@ -627,22 +628,33 @@ FAULTS = [
     ),
     fault(
         "what hinders a threat beyond its cost is forgotten", TOP,
-        "if not work.asked[arm]:", "if False:",
+        "work.hindrances[i] *= rests_on", "work.hindrances[i] = rests_on",
         TOP_TWO,
     ),
     fault(
         "what hinders a threat is found as if metrics were independent", COST,
-        "    slope = crossed / spread", "    slope = 0.0",
+        "slope = covariances[arm, c, hardest] / n / spread", "slope = 0.0",
         TOP_TWO,
     ),
     fault(
-        "a runner-up is taken for the least without a look", TOP,
-        "if work.values[arm] >= runner_up:", "if work.values[arm] >= runner_up + 0.3:",
+        "the hardest demand is taken for a hindrance", COST,
+        "verge = limit_left if ahead >= over else lead_left",
+        "verge = lead_left if ahead >= over else limit_left",
+        TOP_TWO,
+    ),
+    fault(
+        "a promised pull counts for the log alone", TOP,
+        "slope = work.hasty[arm] * (2.0 - work.shares[arm]) - work.costs[arm] + 1.0", "slope = 1.0",
+        TOP_TWO,
+    ),
+    fault(
+        "a challenger's pull grows its whole cost", TOP,
+        "work.hasty[arm] * (2.0 - work.shares[arm])", "work.hasty[arm] * 2.0",
         TOP_TWO,
     ),
     fault(
         "the best arm's own doubt counts as its rivals' threats do", TOP,
-        "cost *= ALONE", "cost *= 1.0",
+        "ALONE * own", "1.0 * own",
         TOP_TWO,
     ),
     fault(

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from ringfence.core.arrays import Floats
 from ringfence.core.chance import next_uniform, spin
@@ -92,38 +92,42 @@ def has_exact_attributes(seen: Evidence) -> bool:
 
 
 class Batch(NamedTuple):
-    """What stays while a batch is decided, by the pulls told.
+    """What stays while a batch is decided: who looks best, and what is known of every threat.
 
-    Who looks best, its shares in the threats, and what hinders these beyond their cost.
+    All of it goes by the pulls told.
     """
 
     leader: int
+    pulls: list[int]
+    costs: dict[int, float]
     shares: dict[int, float]
     hindrances: dict[int, float]
 
 
 def batch_of(seen: Evidence) -> Batch:
-    leader, told = looks_best(seen), [int(count) for count in seen.counts]
-    arms = living(seen)
+    leader, pulls = looks_best(seen), [int(count) for count in seen.counts]
+    changes = {arm: cheapest_change(seen, leader, arm, pulls) for arm in living(seen)}
     return Batch(
         leader,
-        {arm: cheapest_change(seen, leader, arm, told)[1] for arm in arms},
-        {arm: hindrance(seen, leader, arm) for arm in arms},
+        pulls,
+        {arm: cost for arm, (cost, _) in changes.items()},
+        {arm: share for arm, (_, share) in changes.items()},
+        {arm: hindrance(seen, leader, arm, pulls) for arm in changes},
     )
 
 
-def hindrance(seen: Evidence, leader: int, arm: int) -> float:
+def hindrance(seen: Evidence, leader: int, arm: int, pulls: Sequence[int]) -> float:
     """Return what beating a feasible leader lacks in probability beyond the exponent, as a log.
 
     Of the demands (to be better; to meet each constraint) the hardest, in its deviations, is taken
-    for just met; each other one then holds with a normal's probability, of which the part that
-    is an exponent already belongs to the cost.
+    for just met; each other one, z deviations away then, makes the threat 1 + y + sqrt(1 + y^2)
+    times less likely, with y = z sqrt(pi/2).
     """
     if arm == leader or margin(seen, leader) > 0:
         return 0.0
     gaps = seen.estimates[arm] - np.concatenate([[seen.estimates[leader, 0]], seen.thresholds])
-    covariance = seen.covariances[arm] / seen.counts[arm]
-    covariance[0, 0] += seen.covariances[leader, 0, 0] / seen.counts[leader]
+    covariance = seen.covariances[arm] / pulls[arm]
+    covariance[0, 0] += seen.covariances[leader, 0, 0] / pulls[leader]
     noisy = [c for c in range(len(gaps)) if covariance[c, c] > 0.0]
     if not noisy:
         return 0.0
@@ -135,7 +139,8 @@ def hindrance(seen: Evidence, leader: int, arm: int) -> float:
         correlation = covariance[c, hardest] / (deviations[c] * deviations[hardest])
         if 1.0 - correlation**2 > TINY:
             z = (heights[c] - correlation * heights[hardest]) / math.sqrt(1.0 - correlation**2)
-            total += -float(log_ndtr(-z)) - (z * z / 2.0 if z > 0.0 else 0.0)
+            y = z * math.sqrt(math.pi / 2.0)
+            total += math.log(1.0 + y + math.hypot(1.0, y))
     return total
 
 
@@ -143,18 +148,22 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
     """Return all threats to what looks best, each with its value.
 
     A leader that looks feasible may fail, or be beaten. Where none does, the leader may pass after
-    all, and another arm come closer, by staying below one of the leader's violations.
+    all, and another arm come closer, by staying below one of the leader's violations. Pulls in
+    flight or promised make a threat dearer: by the share of the cost that is the pulled arm's over
+    its pulls, and, if it is the threat's own arm, by the slopes of the hurry and the log.
     """
-    told = [int(count) for count in seen.counts]
-    left = max(int(seen.left[0]), 1)
-    leader, found = batch.leader, []
+    left, leader, found = max(int(seen.left[0]), 1), batch.leader, []
     for arm in living(seen):
-        cost, share = cheapest_change(seen, leader, arm, pulls)
-        first = batch.shares[arm]
-        slowness = first**2 / told[leader] + (1.0 - first) ** 2 / told[arm]
-        rests_on = pulls[arm] / (told[arm] * slowness)
+        cost, share = batch.costs[arm], batch.shares[arm]
+        own, others = batch.pulls[arm], batch.pulls[leader]
+        rests_on = 1.0 / (share**2 / others + (1.0 - share) ** 2 / own)
         weighed = cost * (ALONE if arm == leader else 1.0)
-        value = weighed * (1.0 + rests_on / left) + batch.hindrances[arm] + math.log(rests_on)
+        hurried = weighed * (1.0 + rests_on / left)
+        value = hurried + batch.hindrances[arm] + math.log(rests_on)
+        if arm != leader:
+            value += hurried * share * (pulls[leader] - others) / others
+        slope = hurried * (1.0 - share) + weighed * rests_on / left + 1.0
+        value += sum(slope / n for n in range(own, pulls[arm]))
         found.append(Threat(value, arm, cost, share))
     return found
 

@@ -26,13 +26,13 @@ from tests.statistical.checks import check_rate
 Z = float(stats.norm.isf(0.5e-6))
 
 
-def check_courses(experiment: Experiment, size: int = 8000) -> None:
+def check_courses(experiment: Experiment, size: int = 8000, *, anew: bool = False) -> None:
     """Compare mean pulls with the NumPy yardstick's, which was written apart.
 
     The mean of an arm's pulls has a deviation of at most half the budget over sqrt(size); what
     differs between chunks gives the real one.
     """
-    _, theirs = vectorised_top_two(experiment, size, seed=3)
+    _, theirs = vectorised_top_two(experiment, size, seed=3, anew=anew)
     chunks = np.array([experiment.run_chunk(4, c, 200).pulls / 200 for c in range(size // 200)])
     spread = chunks.std(axis=0, ddof=1) * math.sqrt(200 / size)
     for arm in range(len(theirs)):
@@ -45,6 +45,12 @@ def test_top_two_pulls_as_the_vectorised_program_does(number: int) -> None:
     """Catches a value, a share or a leader that is computed differently; 3 has no feasible arm."""
     instance = find_family("uniform").draw(number, arm_count=5)
     check_courses(Experiment(instance, find_policy("top-two"), 120, batch=4))
+
+
+def test_slopes_stand_in_for_values_computed_anew_within_a_batch() -> None:
+    """Batches of a thirtieth of the budget: the pulls are those of values renewed every time."""
+    instance = find_family("uniform").draw(0, arm_count=5)
+    check_courses(Experiment(instance, find_policy("top-two"), 120, batch=4), anew=True)
 
 
 @pytest.mark.skipif(not LONG, reason="a planted kernel of top-two takes long to compile")

@@ -28,9 +28,8 @@ from ringfence.core.arrays import Floats, Mask
 NEVER = 1e100
 _TINY = 1e-12
 _MOST_PIVOTS = 200
-_FAR = 8.5  # deviations, beyond which a normal's chance is nothing, or taken from its expansion
-_LOG_ROOT = 0.9189385332046727  # of 2 pi
-_ROOT_HALF = 0.7071067811865476
+_FAR = 1e60  # deviations, beyond which nothing is told apart
+_ROOT_HALF_PI = 1.2533141373155003
 
 
 class CostWork(NamedTuple):
@@ -170,13 +169,10 @@ def beating_cost(
     """
     best_variance = covariances[best, 0, 0] / best_n
     lead = estimates[arm, 0] - estimates[best, 0]
-    if estimates.shape[1] == 2:
-        inverse = 1.0 / n
-        variance, crossed = inverse * covariances[arm, 1, 1], inverse * covariances[arm, 0, 1]
-        joint = inverse * covariances[arm, 0, 0] + best_variance
-        if joint * variance - crossed * crossed > _TINY * joint * variance:
-            excess = estimates[arm, 1] - thresholds[0]
-            return _two_sided(lead, excess, joint, variance, crossed, best_variance)
+    if estimates.shape[1] == 2 and is_regular(covariances, arm):
+        excess = estimates[arm, 1] - thresholds[0]
+        cost, share, _ = two_demands(lead, excess, covariances, arm, n, n * best_variance)
+        return cost, share
     size = estimates.shape[1]
     for c in range(size):
         work.linear[c] = lead if c == 0 else estimates[arm, c] - thresholds[c - 1]
@@ -190,22 +186,74 @@ def beating_cost(
     return energy, min(1.0, pressure * pressure * best_variance / (2.0 * energy))
 
 
-def _two_sided(
-    lead: float, excess: float, joint: float, variance: float, crossed: float, best_variance: float
-) -> tuple[float, float]:
-    """Return beating_cost in closed form: two demands, of which one may imply the other."""
-    if lead <= 0.0 and excess <= 0.0:
-        return 0.0, 0.0
-    if excess > 0.0 and lead * variance <= crossed * excess:
-        return min(excess * excess / (2.0 * variance), NEVER), 0.0
-    if lead > 0.0 and excess * joint <= crossed * lead:
-        return min(lead * lead / (2.0 * joint), NEVER), best_variance / joint
-    inverse = 1.0 / (joint * variance - crossed * crossed)
-    pressure = (variance * lead - crossed * excess) * inverse
-    energy = 0.5 * (lead * pressure + excess * (joint * excess - crossed * lead) * inverse)
-    if energy <= 0.0 or energy >= NEVER:
-        return min(max(energy, 0.0), NEVER), 0.0
-    return energy, min(1.0, pressure * pressure * best_variance / (2.0 * energy))
+def is_regular(covariances: Floats, arm: int) -> bool:
+    """Tell whether an arm's two attributes are noisy, and neither follows from the other."""
+    product = covariances[arm, 0, 0] * covariances[arm, 1, 1]
+    crossed = covariances[arm, 0, 1]
+    return bool(product - crossed * crossed > _TINY * product)
+
+
+def two_demands(
+    lead: float, excess: float, covariances: Floats, arm: int, n: float, best_part: float
+) -> tuple[float, float, float]:
+    """Return cost, share and hindrance of beating the best arm under one constraint.
+
+    The closed form, for a regular arm that must give up a lead and an excess: both are measured in
+    deviations, and what is left of each when the other is made good counts. `best_part` is the
+    best arm's variance, times n over its pulls. Free of jumps, so that vector units can do it.
+    """
+    joint, variance = covariances[arm, 0, 0] + best_part, covariances[arm, 1, 1]
+    per_lead, per_limit = 1.0 / math.sqrt(joint), 1.0 / math.sqrt(variance)
+    slope = covariances[arm, 0, 1] * per_lead * per_limit
+    ahead = min(max(lead * per_lead, -_FAR), _FAR)
+    over = min(max(excess * per_limit, -_FAR), _FAR)
+    lead_left, limit_left = ahead - slope * over, over - slope * ahead
+    free = 1.0 / (1.0 - slope * slope)
+    square = ahead * lead_left + over * limit_left
+    if (over > 0.0) & (lead_left <= 0.0):  # to pass is enough
+        energy, part = over * over, 0.0
+    elif (ahead > 0.0) & (limit_left <= 0.0):  # to be better is enough
+        energy, part = ahead * ahead, 1.0
+    elif (square > 0.0) & ((ahead > 0.0) | (over > 0.0)):
+        energy, part = square * free, lead_left * lead_left * free / square
+    else:
+        energy, part = 0.0, 0.0
+    verge = limit_left if ahead >= over else lead_left
+    share = min(1.0, part * best_part * per_lead * per_lead)
+    return min(0.5 * n * energy, NEVER), share, hindrance(verge * math.sqrt(n * free))
+
+
+def fill_beating(
+    costs: Floats,
+    shares: Floats,
+    hindrances: Floats,
+    estimates: Floats,
+    covariances: Floats,
+    best: int,
+    pulls: Floats,
+    thresholds: Floats,
+) -> None:
+    """Put every arm's cost, share and hindrance of beating the best one into their places.
+
+    For regular arms under one constraint, all of them alive.
+    """
+    best_variance = covariances[best, 0, 0] / pulls[best]
+    for i in range(estimates.shape[0]):
+        costs[i], shares[i], hindrances[i] = two_demands(
+            estimates[i, 0] - estimates[best, 0], estimates[i, 1] - thresholds[0],
+            covariances, i, pulls[i], pulls[i] * best_variance,
+        )  # fmt: skip
+
+
+def hindrance(z: float) -> float:
+    """Return how many times less likely one more demand, z deviations away, makes a threat.
+
+    That is one over a normal's chance to exceed z, without the exponent exp(-z^2/2) of z > 0, which
+    the cost has already: 1 far below zero, 2 on the verge, z sqrt(2 pi) far beyond. This curve
+    has all three and is nowhere off by more than a sixth, for the price of a root.
+    """
+    y = _ROOT_HALF_PI * z
+    return 1.0 + y + math.sqrt(1.0 + y * y)
 
 
 def beating_hindrance(
@@ -217,19 +265,12 @@ def beating_hindrance(
     n: float,
     thresholds: Floats,
 ) -> float:
-    """Return what the chance to beat the feasible best arm lacks beyond its exponent, as a log.
+    """Return how many times less likely it is to beat the feasible best arm than its cost says.
 
     An arm must be better and meet every constraint. The cost is the exponent of the chance that
     all this holds at once. Where the hardest of the demands (in its deviations) is just met, each
-    other one is a further chance: none if it is met anyway, log 2 on the verge, slowly more beyond.
+    other one is a hindrance.
     """
-    if estimates.shape[1] == 2:  # the same by fewer steps: choosing a batch takes a tenth less
-        lead, joint = _demand(estimates, covariances, best, best_n, arm, n, thresholds, 0)
-        excess, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, 1)
-        crossed = covariances[arm, 0, 1] / n
-        if lead * abs(lead) * variance >= excess * abs(excess) * joint:
-            return _other_lack(lead, joint, excess, variance, crossed)
-        return _other_lack(excess, variance, lead, joint, crossed)
     hardest, highest = -1, 0.0
     for c in range(estimates.shape[1]):
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
@@ -237,25 +278,18 @@ def beating_hindrance(
         if variance > 0.0 and (hardest < 0 or height > highest):
             hardest, highest = c, height
     if hardest < 0:
-        return 0.0
+        return 1.0
     met, spread = _demand(estimates, covariances, best, best_n, arm, n, thresholds, hardest)
-    total = 0.0
+    total = 1.0
     for c in range(estimates.shape[1]):
         if c == hardest:
             continue
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
-        crossed = covariances[arm, c, hardest] / n
-        total += _other_lack(met, spread, gap, variance, crossed)
+        slope = covariances[arm, c, hardest] / n / spread
+        free = variance - slope * slope * spread
+        if free > _TINY * variance:
+            total *= hindrance((gap - slope * met) / math.sqrt(free))
     return total
-
-
-def _other_lack(met: float, spread: float, gap: float, variance: float, crossed: float) -> float:
-    """Return what one demand lacks where another, of gap `met` and variance `spread`, is met."""
-    if spread <= 0.0:
-        return 0.0
-    slope = crossed / spread
-    free = variance - slope * crossed
-    return lack((gap - slope * met) / math.sqrt(free)) if free > _TINY * variance else 0.0
 
 
 def _demand(
@@ -273,19 +307,6 @@ def _demand(
         variance = covariances[arm, 0, 0] / n + covariances[best, 0, 0] / best_n
         return estimates[arm, 0] - estimates[best, 0], variance
     return estimates[arm, c] - thresholds[c - 1], covariances[arm, c, c] / n
-
-
-def lack(z: float) -> float:
-    """Return minus the log of a normal's chance to exceed z, without its exponent z^2 / 2.
-
-    Below zero that chance has no exponent.
-    """
-    if z < -_FAR:
-        return 0.0
-    if z > _FAR:
-        return _LOG_ROOT + math.log(z) + 1.0 / (z * z)
-    chance = 0.5 * math.erfc(z * _ROOT_HALF)
-    return -math.log(chance) - 0.5 * max(z, 0.0) ** 2
 
 
 def nearing_cost(

@@ -10,13 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import (
+    NEVER,
     CostWork,
     beating_cost,
     beating_hindrance,
     cost_work,
     failing_cost,
+    fill_beating,
+    is_regular,
     nearing_cost,
     passing_cost,
 )
@@ -30,24 +33,23 @@ NOBODY = 1e200  # the value of an arm that is not alive
 
 
 class Work(NamedTuple):
-    """Each arm's pulls, its value as a challenger, and whether that value is stale.
+    """What is known of every arm's threat while a batch is decided.
 
-    A stale value is a lower bound: costs never fall when pulls are added. `burdens` are, over
-    an arm's pulls, those that its threat rests on, the best arm's among them, and `hindrances`
-    what makes the threat less likely than its cost says, once they were `asked` for. `hurry` is
-    one over the pulls left.
+    `pulls` are those told, then also those in flight and promised; `shares` the best arm's in the
+    cost; `hindrances` how many times less likely the threat is than its cost says; `hasty` the
+    costs as they count with so many pulls left; `values` how urgent the threats are, the least
+    first, and `rises` what every pull of the best arm adds to them.
     """
 
     pulls: Floats
-    values: Floats
+    costs: Floats
     shares: Floats
-    burdens: Floats
     hindrances: Floats
-    asked: Mask
-    stale: Mask
+    hasty: Floats
+    values: Floats
+    rises: Floats
     passing: Floats
     reached: Floats
-    hurry: Floats
     cost: CostWork
 
 
@@ -55,15 +57,14 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
     """Return room for `choose` and `answer`."""
     return Work(
         pulls=np.zeros(arm_count),
-        values=np.zeros(arm_count),
+        costs=np.zeros(arm_count),
         shares=np.zeros(arm_count),
-        burdens=np.zeros(arm_count),
         hindrances=np.zeros(arm_count),
-        asked=np.zeros(arm_count, np.bool_),
-        stale=np.zeros(arm_count, np.bool_),
+        hasty=np.zeros(arm_count),
+        values=np.zeros(arm_count),
+        rises=np.zeros(arm_count),
         passing=np.zeros((arm_count, NODES)),
         reached=np.zeros((arm_count, NODES + 1)),
-        hurry=np.zeros(1),
         cost=cost_work(attribute_count),
     )
 
@@ -81,122 +82,118 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
 
     Every threat to the answer has a value, minus the log of what a pull is worth that meets it:
     of its chance to be real (its cost, and what hinders it beyond) over the pulls that it rests
-    on. Without these an arm that looks bad by accident is never looked at again. Towards the
-    end of the budget a cost counts the more the more pulls it rests on: what is left cannot
-    overturn it, and is better spent where it can: on arms of few pulls, whose noise may be taken
-    for less than it is. The least value is met by a pull of the arm, or of the best arm by its
-    share in the cost.
+    on. Without these an arm that looks bad by accident is never looked at again. The least value
+    is met by a pull of the arm, or of the best arm by its share in the cost. Of pulls in flight,
+    and of the batch's own, nothing is known yet but that they make the threats dearer that they
+    meet: values grow by their slopes.
     """
-    arm_count = seen.counts.shape[0]
     best, _, best_margin = leader(
         seen.estimates, seen.alive, seen.scales, seen.thresholds, seen.priority
     )
-    work.hurry[0] = 1.0 / max(seen.left[0], 1)
-    fill_bounds(seen, best, best_margin, work)
-    arm, runner_up = first_two(work.values, seen.priority)
+    fill_threats(seen, best, best_margin, work)
+    fill_values(seen, best, 1.0 / max(seen.left[0], 1), work)
+    met = float(seen.in_flight[best])
+    for i in range(seen.counts.shape[0]):
+        for _ in range(seen.in_flight[i]):
+            promise(i, work)
     for k in range(chosen.shape[0]):
-        while work.stale[arm]:
-            refresh(seen, best, best_margin, arm, work)
-            if work.values[arm] >= runner_up:
-                arm, runner_up = first_two(work.values, seen.priority)
-        work.stale[arm] = True
+        arm = most_urgent(work.values, work.rises, met, seen.priority)
         if arm == best or uniforms[k] < work.shares[arm]:
-            chosen[k] = best
-            work.pulls[best] += 1.0
-            for i in range(arm_count):
-                work.stale[i] = True
-        else:
-            chosen[k] = arm
-            work.pulls[arm] += 1.0
+            arm = best
+            met += 1.0
+        chosen[k] = arm
+        promise(arm, work)
 
 
-def first_two(values: Floats, priority: Integers) -> tuple[int, float]:
-    """Return the arm of the least value, ties by priority, and the least value of all others.
+def promise(arm: int, work: Work) -> None:
+    """Count one more pull of an arm in the value of its threat.
 
-    While the arm's value stays below that, no other need be looked at: values never fall. First
-    the values, then whose it is: which arm is next cannot be guessed, and nothing waits for it.
+    Its share of the cost grows with its pulls, and so do the hurry and the log.
     """
-    lowest, second = NOBODY, NOBODY
-    for i in range(values.shape[0]):
-        second = min(max(values[i], lowest), second)
-        lowest = min(values[i], lowest)
-    least = -1
-    for i in range(values.shape[0]):
-        if values[i] == lowest and (least < 0 or priority[i] < priority[least]):
-            least = i
-    return least, second
+    slope = work.hasty[arm] * (2.0 - work.shares[arm]) - work.costs[arm] + 1.0
+    work.values[arm] += slope / work.pulls[arm]
+    work.pulls[arm] += 1.0
 
 
-def fill_bounds(seen: Evidence, best: int, best_margin: float, work: Work) -> None:
-    """Put lower bounds of all values in place: those by the pulls told, without hindrances."""
-    best_n = float(seen.counts[best])
-    for i in range(work.values.shape[0]):
-        work.pulls[i] = seen.counts[i] + seen.in_flight[i]
-        work.hindrances[i] = 0.0
-        work.asked[i], work.stale[i] = best_margin > 0.0 or i == best, True
-        work.values[i] = NOBODY
-        if seen.alive[i]:
-            n = float(seen.counts[i])
-            cost, share = threat(seen, best, best_margin, i, n, best_n, work)
-            work.burdens[i] = burden(share, n / best_n)
-            work.values[i] = value(cost, n * work.burdens[i], 0.0, work.hurry[0])
+def most_urgent(values: Floats, rises: Floats, met: float, priority: Integers) -> int:
+    """Return the arm of the least value, after so many pulls of the best arm; ties by priority."""
+    least, arm = values[0] + met * rises[0], 0
+    for i in range(1, values.shape[0]):
+        value = values[i] + met * rises[i]
+        if value < least or (value == least and priority[i] < priority[arm]):
+            least, arm = value, i
+    return arm
 
 
-def refresh(seen: Evidence, best: int, best_margin: float, arm: int, work: Work) -> None:
-    """Bring an arm's value up to date; burden and hindrance stay as the pulls told had them."""
-    if not work.asked[arm]:
-        work.asked[arm] = True
-        work.hindrances[arm] = beating_hindrance(
-            seen.estimates, seen.covariances, best, float(seen.counts[best]), arm,
-            float(seen.counts[arm]), seen.thresholds,
-        )  # fmt: skip
-    n = work.pulls[arm]
-    cost, work.shares[arm] = threat(seen, best, best_margin, arm, n, work.pulls[best], work)
-    rests_on = n * work.burdens[arm]
-    work.values[arm] = value(cost, rests_on, work.hindrances[arm], work.hurry[0])
-    work.stale[arm] = False
-
-
-def value(cost: float, rests_on: float, hindrance: float, hurry: float) -> float:
-    """Return the value of a threat, from the pulls that it rests on."""
-    return cost * (1.0 + rests_on * hurry) + hindrance + math.log(rests_on)
-
-
-def threat(
-    seen: Evidence, best: int, best_margin: float, arm: int, n: float, best_n: float, work: Work
-) -> tuple[float, float]:
-    """Return the cost of an arm's threat, and the best arm's share in it.
-
-    The best arm is a threat to itself: it may fail a constraint, or pass after all.
-    """
+def fill_threats(seen: Evidence, best: int, best_margin: float, work: Work) -> None:
+    """Put pulls, cost, share and hindrance of every living arm's threat in place."""
     estimates, covariances, thresholds = seen.estimates, seen.covariances, seen.thresholds
-    share = 0.0
-    if best_margin <= 0.0 and arm == best:
-        cost = failing_cost(estimates, covariances, arm, n, thresholds)
-    elif best_margin <= 0.0:
-        cost, share = beating_cost(
-            estimates, covariances, best, best_n, arm, n, thresholds, work.cost
-        )
-    elif arm == best:
-        cost = passing_cost(estimates, covariances, arm, n, thresholds, work.cost)
-    else:  # to come nearer is never dearer than to pass
-        cost, share = nearing_cost(
-            estimates, covariances, best, best_n, arm, n, seen.scales, thresholds, work.cost
-        )
-    if arm == best:
-        cost *= ALONE
-    elif cost <= 0.0:  # a tie has no shares: whom fewer pulls know is pulled more
-        share = n / (n + best_n)
-    return cost, share
+    for i in range(work.pulls.shape[0]):
+        work.pulls[i] = max(seen.counts[i], 1)  # an arm that is not alive may have had none
+    if best_margin <= 0.0 and has_regular_arms(seen):
+        fill_beating(
+            work.costs, work.shares, work.hindrances,
+            estimates, covariances, best, work.pulls, thresholds,
+        )  # fmt: skip
+    else:
+        for i in range(work.costs.shape[0]):
+            work.costs[i], work.shares[i], work.hindrances[i] = NEVER, 0.0, 1.0
+            if not seen.alive[i] or i == best:
+                continue
+            n, best_n = work.pulls[i], work.pulls[best]
+            if best_margin <= 0.0:
+                work.costs[i], work.shares[i] = beating_cost(
+                    estimates, covariances, best, best_n, i, n, thresholds, work.cost
+                )
+                work.hindrances[i] = beating_hindrance(
+                    estimates, covariances, best, best_n, i, n, thresholds
+                )
+            else:  # to come nearer is never dearer than to pass
+                work.costs[i], work.shares[i] = nearing_cost(
+                    estimates, covariances, best, best_n, i, n, seen.scales, thresholds, work.cost
+                )
+    if best_margin <= 0.0:  # the best arm is a threat to itself: it may fail, or pass after all
+        own = failing_cost(estimates, covariances, best, work.pulls[best], thresholds)
+    else:
+        own = passing_cost(estimates, covariances, best, work.pulls[best], thresholds, work.cost)
+    work.costs[best], work.shares[best], work.hindrances[best] = ALONE * own, 0.0, 1.0
 
 
-def burden(share: float, ratio: float) -> float:
-    """Return the pulls that a threat rests on, over those of its arm.
+def has_regular_arms(seen: Evidence) -> bool:
+    """Tell whether there is one constraint, and `fill_beating` will do."""
+    if seen.estimates.shape[1] != 2:
+        return False
+    regular = True
+    for i in range(seen.alive.shape[0]):
+        regular &= seen.alive[i] & is_regular(seen.covariances, i)
+    return regular
 
-    They are the number by which one more pull, of the best arm with probability `share`, must be
-    divided to give the fall of the threat's variance. `ratio` is the arm's pulls over the best's.
+
+def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
+    """Put every threat's value in place.
+
+    Towards the end of the budget (`hurry` is one over the pulls left) a cost counts the more the
+    more pulls it rests on: what is left cannot overturn it, and is better spent where it can: on
+    arms of few pulls, whose noise may be taken for less than it is.
     """
-    return 1.0 / (share * share * ratio + (1.0 - share) * (1.0 - share))
+    best_n = work.pulls[best]
+    per_best = 1.0 / best_n
+    for i in range(work.values.shape[0]):
+        n, cost, share = work.pulls[i], work.costs[i], work.shares[i]
+        if (cost <= 0.0) & (i != best):  # a tie has no shares: the lesser known is pulled more
+            share = n / (n + best_n)
+        # One more pull, of the best arm by its share, lowers the threat's variance by one part in
+        # the pulls that it rests on.
+        rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))
+        work.shares[i] = share
+        work.hasty[i] = cost * (1.0 + rests_on * hurry)
+        work.rises[i] = work.hasty[i] * share * per_best
+        work.hindrances[i] *= rests_on
+    for i in range(work.values.shape[0]):
+        if seen.alive[i]:
+            work.values[i] = work.hasty[i] + math.log(work.hindrances[i])
+        else:
+            work.values[i] = NOBODY
 
 
 POLICY = AdaptivePolicy(

@@ -79,11 +79,11 @@ def make_room(
     """Return the arrays that the kernel writes in; the laws see a single lane."""
     arm_count, width = len(design.optimal), len(design.scales)
     seen = Evidence(
-        estimates=np.zeros((arm_count, width)),
+        estimates=np.zeros((arm_count, width), order="F"),
         counts=np.zeros(arm_count, np.int64),
         in_flight=np.zeros(arm_count, np.int64),
         alive=np.ones(arm_count, np.bool_),
-        covariances=design.covariances.copy(),
+        covariances=np.array(design.covariances, order="F"),
         scales=design.scales.copy(),
         thresholds=design.thresholds,
         priority=np.arange(arm_count),
