@@ -46,7 +46,7 @@ def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, ke
     assert storage.names() == ["finished", "half way"]
 
     done = rf.Study.load("finished", storage=storage)
-    assert done.doctor().problems == ()
+    assert (done.doctor().problems, done.doctor().notes) == ((), ())
     assert done.status().finished
     same = rf.Study.create(
         "finished", arms=["one", "two", "three"], objective="minimize mean(loss)",
@@ -59,4 +59,7 @@ def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, ke
     assert (half.status().told, half.status().failed) == (56, 1)
     half.optimize(lambda arm, seed: {**evaluate(arm, seed), "watts": 2.5}, workers=2)
     assert half.doctor().problems == ()
+    assert [note.partition(" than ")[0] for note in half.doctor().notes] == [
+        "rounds 0 to 5 went by another edition of top-two"
+    ]
     assert half.view().used == half.status().budget == 80

@@ -817,6 +817,16 @@ FAULTS = [
         damaged("an estimate changed"), damaged("a failure that was told"),
     ),
     fault(
+        "what another edition chose is taken for a mistake", AUDITING,
+        "if _is_of_another_rule(plan, one):", "if False:",
+        of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
+    ),
+    fault(
+        "what another edition saw is trusted", AUDITING,
+        "seen = {**again.seen, ", "seen = {**one.seen, ",
+        of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
+    ),
+    fault(
         "an arm given up for nothing is overlooked", AUDITING,
         "if set(broken) != set(head.broken):", "if set(broken) > set(head.broken):",
         damaged("an arm given up for nothing"),

@@ -14,7 +14,7 @@ import pytest
 
 from ringfence.interfaces.studies import Study
 from ringfence.storage.memory import MemoryStorage
-from ringfence.study.audit import audit
+from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, PullFact, Round, State
 
@@ -63,6 +63,12 @@ class Facts:
             return cls(study.desk.plan, ledger.head, tuple(ledger.rounds()), tuple(pulls))
 
     def problems(self) -> tuple[str, ...]:
+        return self.audit().problems
+
+    def notes(self) -> tuple[str, ...]:
+        return self.audit().notes
+
+    def audit(self) -> Audit:
         """Write the facts into a storage of their own, and audit them there."""
         storage = MemoryStorage()
         storage.create(self.plan.definition, self.head)
@@ -70,7 +76,7 @@ class Facts:
             ledger.add_pulls(self.pulls)
             for one in self.rounds:
                 ledger.add_round(one)
-            return audit(self.plan, ledger).problems
+            return audit(self.plan, ledger)
 
     def with_head(self, **changes: Any) -> "Facts":
         return replace(self, head=replace(self.head, **changes))
@@ -241,6 +247,24 @@ def test_what_is_wrong_is_named(damage: str) -> None:
     assert facts.problems() == ()
     found = change(facts).problems()
     assert any(re.search(message, problem) for problem in found), found
+
+
+def test_what_another_edition_of_the_rule_chose_is_noted() -> None:
+    """An earlier version chose otherwise: that is no mistake, but its evidence must be right."""
+    facts = Facts.of(work(make(policy="top-two", batch=6, budget=40)))
+    last = len(facts.rounds) - 2
+    of_then = {**facts.rounds[last].seen, "edition": 1}
+    assert facts.with_round(last, seen=of_then).problems() == ()
+    (note,) = facts.with_round(last, seen=of_then).notes()
+    assert note == (
+        f"round {last} went by another edition of top-two than this version of ringfence has: the "
+        "evidence was checked, the choice cannot be made again"
+    )
+    assert facts.notes() == ()
+    seen = {**of_then, "spent": of_then["spent"] + 1}
+    found = facts.with_round(last, seen=seen).problems()
+    assert found == (f"round {last}: decided again, it has another seen",)
+    assert "edition" in facts.with_round(last, seen={"budget": 40, "spent": 30}).problems()[0]
 
 
 def test_a_study_is_sound_at_every_step() -> None:

@@ -75,7 +75,9 @@ class AdaptivePolicy:
     """A policy that warms every arm up and then chooses the arms of each batch afresh.
 
     It spends its budget exactly. `warm_up(arm_count, budget)` is what each arm gets first,
-    `make_work(arm_count, attribute_count)` the room that `choose` and `answer` write in.
+    `make_work(arm_count, attribute_count)` the room that `choose` and `answer` write in. `edition`
+    counts the rules that have had this name: raise it with a rule that chooses otherwise, so that
+    an audit does not take what the one before it chose for a mistake.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -90,6 +92,7 @@ class AdaptivePolicy:
     choose: Choose
     make_work: Callable[[int, int], Any]
     answer: Answer = apparent_answer
+    edition: int = 1
 
     def first_pulls(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> int:
         """Return the warm-up of each arm; a budget without room for `least` is refused.
@@ -115,7 +118,7 @@ class PhasePolicy:
 
     `reject` is None for a policy that never drops an arm; `by_gaps` tells whether it drops the
     largest gap, for those who explain what was dropped. The answer is always the arm that looks
-    best among the survivors.
+    best among the survivors. `edition` counts the rules that have had this name.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("sequential-halving")
@@ -131,6 +134,7 @@ class PhasePolicy:
     minimum_budget: Callable[[int], int]
     reject: Reject | None
     by_gaps: bool = False
+    edition: int = 1
 
     def phases(self, arm_count: int, budget: int, *, least: int = 1) -> tuple[Phase, ...]:
         """Return the phases for a budget, which must reach the policy's minimum.

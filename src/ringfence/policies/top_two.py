@@ -204,4 +204,5 @@ POLICY = AdaptivePolicy(
     choose=choose,
     make_work=make_work,
     answer=answer,
+    edition=2,
 )

@@ -20,10 +20,14 @@ Fact = TypeVar("Fact")
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found: `problems` in words, none if all is well."""
+    """What an audit found: `problems` in words, none if all is well.
+
+    `notes` say what could not be checked, though nothing is wrong with it.
+    """
 
     study: str
     problems: tuple[str, ...]
+    notes: tuple[str, ...]
     told: int
     issued: int
     failed: int
@@ -53,6 +57,7 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
+        notes=tuple(_notes(plan, rounds)),
         told=states.count(State.TOLD),
         issued=states.count(State.ISSUED),
         failed=states.count(State.FAILED),
@@ -87,7 +92,7 @@ def _shapes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
             problems.append(f"round {one.number} is not about {plan.arm_count} arms")
         problems += [
             f"round {one.number} does not say which {key} it saw"
-            for key in ("budget", "spent")
+            for key in ("budget", "spent", "edition")
             if not isinstance(one.seen.get(key), int)
         ]
     return problems
@@ -169,8 +174,25 @@ def _standing(head: Head, rounds: Sequence[Round]) -> list[str]:
     return problems
 
 
+def _is_of_another_rule(plan: Plan, one: Round) -> bool:
+    return one.seen.get("edition") != plan.policy.edition
+
+
+def _notes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
+    others = [one.number for one in rounds if _is_of_another_rule(plan, one)]
+    if not others:
+        return []
+    which = f"round {others[0]}" if len(others) == 1 else f"rounds {others[0]} to {others[-1]}"
+    editions = f"another edition of {plan.policy.name} than this version of ringfence has"
+    checked = "the evidence was checked, the choice cannot be made again"
+    return [f"{which} went by {editions}: {checked}"]
+
+
 def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) -> list[str]:
-    """Decide every round again from the observations before it, and who is broken by now."""
+    """Decide every round again from the observations before it, and who is broken by now.
+
+    What another edition of the rule chose cannot be.
+    """
     problems = []
     reader, before, tally = Reader(plan), None, ledger.tally()
     if tally is not None and not 0 <= tally.through < len(rounds) - 1:
@@ -179,6 +201,11 @@ def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) 
     for one in rounds:
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
+        if _is_of_another_rule(plan, one):
+            seen = {**again.seen, "edition": one.seen["edition"]}
+            again = replace(
+                again, allocation=one.allocation, alive=one.alive, left=one.left, seen=seen
+            )
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         problems += [

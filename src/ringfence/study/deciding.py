@@ -121,7 +121,11 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     A budget raised within a phase is taken up at its end: the phase is first brought to its new
     total, and then ends.
     """
-    seen: dict[str, object] = {"budget": standing.budget, "spent": standing.spent}
+    seen: dict[str, object] = {
+        "budget": standing.budget,
+        "spent": standing.spent,
+        "edition": plan.policy.edition,
+    }
     if before is None:
         everyone = np.ones(plan.arm_count, np.bool_)
         return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)

@@ -184,17 +184,20 @@ def export(
 def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Audit a study from its stored facts; exit code 1 if something is wrong."""
     found = open_study(study, storage).doctor()
-    document = {"ok": found.is_sound, **asdict(found), "problems": list(found.problems)}
+    document = {"ok": found.is_sound, **asdict(found)}
     if json:
         output.print_json(document)
-    elif found.is_sound:
-        output.say(
-            f"{found.study} is sound: {found.told} told, {found.issued} issued, {found.failed} "
-            f"failed, of {found.budget}; every decision is the same when made again."
-        )
     else:
+        if found.is_sound:
+            again = "every decision" if not found.notes else "every other decision"
+            output.say(
+                f"{found.study} is sound: {found.told} told, {found.issued} issued, {found.failed} "
+                f"failed, of {found.budget}; {again} is the same when made again."
+            )
         for problem in found.problems:
             output.say(f"problem: {problem}")
+        for note in found.notes:
+            output.say(f"note: {note}")
     if not found.is_sound:
         raise SystemExit(1)
 
