@@ -24,6 +24,7 @@ from tests.laws.relative import check_relative
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
+from tests.unit.test_noise import check_rates
 
 Rooms = Mapping[str, ModuleType]
 Check = Callable[[Rooms], object]
@@ -69,6 +70,10 @@ def batches_of(name: str, check: Callable[..., object]) -> Named:
 def answers_of_top_two(rooms: Rooms) -> None:
     home = rooms["policies.top_two"]
     adaptive_checks.check_likeliest(home.answer, home.make_work)
+
+
+def variances_of_rates(rooms: Rooms) -> None:
+    check_rates(rooms["core.noise"].fill_covariances)
 
 
 TOP_TWO = batches_of("top-two", adaptive_checks.check_top_two)
@@ -253,6 +258,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
 KERNEL, SLOW = "simulation.kernels", "simulation.reference"
 RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
+EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
 FAULTS = [
@@ -570,6 +576,22 @@ FAULTS = [
         "H1 sums gaps, not their squares", THE_THEORY,
         "return 1.0 / (value * value)", "return 1.0 / value",
         HARDNESS,
+    ),
+    # The noise of rates.
+    fault(
+        "an event that was not seen is taken for impossible", "core.noise",
+        "if is_rate:", "if False:",
+        EVENTS,
+    ),
+    fault(
+        "a common event is one that was not seen", "core.noise",
+        "return 1.0 - 4.0 * scatter / max(count, 1)", "return 1.0",
+        EVENTS,
+    ),
+    fault(
+        "whatever has a mean between 0 and 1 is a rate", "core.noise",
+        "if not abs(scatter - n * mean * (1.0 - mean)) <= TINY * n:", "if not mean <= 1.0:",
+        EVENTS,
     ),
     # The costs, and the rules that weigh them.
     fault(

@@ -186,25 +186,26 @@ def test_a_single_arm_is_judged_by_its_flag() -> None:
         assert result.wrong_arm == 0
 
 
-def test_top_two_names_no_arm_for_its_lucky_start() -> None:
-    """Two arms break a limit on a rate by the least; called feasible in 0.5% of runs.
+@pytest.mark.parametrize(("common", "budget", "most"), [(4.0, 10_000, 14), (1.0, 40_000, 36)])
+def test_top_two_names_no_arm_for_its_lucky_start(common: float, budget: int, most: int) -> None:
+    """Two arms break a limit on a rate by the least; called feasible in 0.15 and 0.3% of runs.
 
-    With the end of the budget weighed by little it was 2.4%: arms of few pulls that had by chance
-    seen hardly an event were never looked at again.
+    It was 0.55 and 2.1% when an arm without an event passed for one that has none, and 2.4 and 7.4%
+    when the end of the budget was weighed by little, too: such arms were never looked at again.
     """
-    rates = {"a": (0.40, 0.040), "b": (0.40, 0.040), "c": (0.45, 0.056), "d": (0.50, 0.064)}
+    rates = {"a": (0.40, 0.010), "b": (0.40, 0.010), "c": (0.45, 0.014), "d": (0.50, 0.016)}
     found = rf.simulate(
         {
             "objective": "maximize mean(bought)",
-            "constraints": ["mean(error) <= 0.032"],
+            "constraints": [f"mean(error) <= {0.008 * common}"],
             "metrics": ["bought", "error"],
             "noise": {"family": "bernoulli"},
-            "arms": {arm: {"mean": list(mean)} for arm, mean in rates.items()},
+            "arms": {arm: {"mean": [good, bad * common]} for arm, (good, bad) in rates.items()},
         },
         "top-two",
-        budget=10_000,
-        batch=25,
+        budget=budget,
+        batch=budget // 400,
         replications=4000,
         scales="estimated",
     )
-    assert found.wrong_flag < 0.012 * found.replications
+    assert found.wrong_flag <= most

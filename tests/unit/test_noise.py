@@ -1,5 +1,7 @@
 """Noise estimated from pulls: adding them up, pooling and shrinking, against NumPy and by hand."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from ringfence.core.noise import (
     fill_covariances,
     fill_pooled,
     fill_scales,
+    is_yes_or_no,
     no_moments,
 )
 
@@ -45,6 +48,10 @@ def added(
                 add_block(moments, int(counts[arm]), arm, len(block), total, scatter)
                 counts[arm] += len(block)
     return moments, counts
+
+
+def means_of(moments: Moments, counts: Integers) -> Floats:
+    return np.asarray(moments.sums / np.maximum(counts, 1)[:, None])
 
 
 def samples_of(seed: int, sizes: list[int], width: int) -> list[Floats]:
@@ -138,7 +145,7 @@ def test_covariances_equal_the_formulas(sizes: list[int]) -> None:
     np.testing.assert_allclose(scales, np.sqrt(1.0 / (2.0 * np.diag(within))), rtol=1e-9)
 
     covariances = np.full((len(sizes), width, width), np.nan)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
     for arm, size in enumerate(sizes):
         freedom = max(size - 1, 0)
         expected = (truth[arm] + 10.0 * within) / (freedom + 10.0)
@@ -154,7 +161,7 @@ def test_one_arm_pooled_is_numpys_covariance() -> None:
     pooled, covariances = np.zeros((3, 3)), np.zeros((1, 3, 3))
     fill_pooled(pooled, scatters, counts)
     np.testing.assert_allclose(pooled, np.cov(own.T), rtol=1e-9)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
     np.testing.assert_allclose(covariances[0], np.cov(own.T), rtol=1e-9)
 
 
@@ -166,7 +173,7 @@ def test_noise_by_hand() -> None:
     assert pooled[0, 0] == 1.75
     fill_scales(scales, pooled)
     assert scales[0] == pytest.approx(np.sqrt(2.0 / 7.0), rel=1e-15)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, np.zeros((3, 1)))
     assert BORROWED_PULLS == 10.0
     expected = [(6.0 + 17.5) / 13.0, (1.0 + 17.5) / 11.0, 1.75]
     np.testing.assert_allclose(covariances[:, 0, 0], expected, rtol=1e-15)
@@ -183,7 +190,7 @@ def test_inputs_are_left_alone() -> None:
     fill_pooled(pooled, scatters, counts)
     pooled.setflags(write=False)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
     np.testing.assert_array_equal(scatters, before[0])
     np.testing.assert_array_equal(counts, before[1])
 
@@ -198,7 +205,7 @@ def test_nothing_is_known_of_noise_before_a_second_pull(counts: list[int]) -> No
     covariances = np.full((3, 2, 2), np.nan)
     fill_pooled(pooled, scatters, np.array(counts))
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, np.array(counts), pooled)
+    fill_covariances(covariances, scatters, np.array(counts), pooled, np.zeros((3, 2)))
     assert not pooled.any()
     assert scales.tolist() == [1.0, 1.0]
     assert not covariances.any()
@@ -229,7 +236,7 @@ def test_a_metric_that_never_varies_is_exact(value: float, one_by_one: bool) -> 
     pooled, scales, covariances = np.zeros((3, 3)), np.zeros(3), np.zeros((2, 3, 3))
     fill_pooled(pooled, scatters, counts)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
     assert scales[1] == 1.0
     assert scales[0] != 1.0
     for array in (pooled, *covariances):
@@ -246,8 +253,77 @@ def test_a_metric_that_varies_in_one_arm_only_is_noisy_in_all() -> None:
     scatters = moments.scatters
     pooled, covariances = np.zeros((2, 2)), np.zeros((2, 2, 2))
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
     assert scatters[0, 1, 1] == 0.0
     # (0 + 10 S/10)/(5 + 10) and (S + 10 S/10)/(5 + 10), with S the second arm's scatter.
     assert covariances[0, 1, 1] == pytest.approx(scatters[1, 1, 1] / 15.0)
     assert covariances[1, 1, 1] == pytest.approx(2.0 * scatters[1, 1, 1] / 15.0)
+
+
+# --------------------------------------------------------------------------- zeros and ones
+
+
+def noise_of(
+    samples: list[Floats], fill: Callable[..., None] = fill_covariances
+) -> tuple[Floats, bool]:
+    """Return the variances of samples of one attribute, and whether it passes for yes or no."""
+    moments, counts = added([[own] for own in samples], 1, one_by_one=True)
+    pooled, covariances = np.zeros((1, 1)), np.zeros((len(samples), 1, 1))
+    means = means_of(moments, counts)
+    fill_pooled(pooled, moments.scatters, counts)
+    fill(covariances, moments.scatters, counts, pooled, means)
+    return covariances[:, 0, 0], is_yes_or_no(0, means, moments.scatters, counts)
+
+
+def events(count: int, pulls: int) -> Floats:
+    """Return pulls of one attribute, of which the first are ones."""
+    return (np.arange(pulls) < count).astype(np.float64)[:, None]
+
+
+def check_rates(fill: Callable[..., None]) -> None:
+    """An event that an arm has not had counts as one, in rates and in nothing else.
+
+    Scatters 0, 3.75 and 5 from 100, 64 and 20 pulls: pooled 8.75/(99 + 63 + 19).
+    """
+    borrowed = 10.0 * 8.75 / 181.0
+    expected = [
+        (0.0 + borrowed + 1.0) / 109.0,
+        (3.75 + borrowed + (1.0 - 2.0 / 16.0) ** 2) / 73.0,
+        (5.0 + borrowed + 0.0) / 29.0,
+    ]
+    for sign in (1.0, -1.0):
+        found, _ = noise_of([sign * events(*one) for one in ((0, 100), (4, 64), (10, 20))], fill)
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    for samples in OTHERS.values():
+        scatters = [float(scatter_of(own)[0, 0]) for own in samples]
+        pooled = sum(scatters) / sum(len(own) - 1 for own in samples)
+        plain = [
+            (s + 10.0 * pooled) / (len(own) + 9.0) for s, own in zip(scatters, samples, strict=True)
+        ]
+        np.testing.assert_allclose(noise_of(samples, fill)[0], plain, rtol=1e-9)
+
+
+OTHERS = {
+    "never varied: may be exact": [events(0, 5), events(0, 9)],
+    "of another size": [events(2, 5), events(3, 9) * 2.0],
+    "shifted": [events(2, 5), events(3, 9) - 1.0, events(1, 4) + 0.25],
+    "a half among them": [events(2, 5), np.array([[0.0], [1.0], [0.5]])],
+    "tiny": [1e-12 * events(2, 5), 1e-12 * events(3, 9)],
+}
+
+
+def test_the_noise_of_rates() -> None:
+    check_rates(fill_covariances)
+    assert noise_of([events(0, 100), events(4, 64)])[1]
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_no_rate(kind: str) -> None:
+    assert not noise_of(OTHERS[kind])[1]
+
+
+def test_an_arm_without_a_pull_may_be_anything() -> None:
+    moments, counts = added([[events(0, 0)], [events(3, 9)]], 1, one_by_one=True)
+    means = means_of(moments, counts)
+    means[0] = np.nan
+    assert is_yes_or_no(0, means, moments.scatters, counts)

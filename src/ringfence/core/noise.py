@@ -11,6 +11,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 
 BORROWED_PULLS = 10.0  # what the other arms' noise counts for in the estimate of one arm's
+TINY = 1e-9  # what rounding may leave of a pull's variance
 
 
 class Moments(NamedTuple):
@@ -87,16 +88,48 @@ def fill_scales(scales: Floats, pooled: Floats) -> None:
 
 
 def fill_covariances(
-    covariances: Floats, scatters: Floats, counts: Integers, pooled: Floats
+    covariances: Floats, scatters: Floats, counts: Integers, pooled: Floats, estimates: Floats
 ) -> None:
     """Put each arm's own covariance, shrunk towards the pooled one, into `covariances`.
 
     An arm's own estimate from few pulls may be far too small, makes a cost look settled, and so
-    starves the arm; the pooled one alone is wrong where variances differ.
+    starves the arm; the pooled one alone is wrong where variances differ. Of rare events ten pulls'
+    worth of the others' is not enough: an arm that has had none by chance would look certain.
     """
-    for i in range(counts.shape[0]):
-        weight = 1.0 / (max(counts[i] - 1, 0) + BORROWED_PULLS)
-        for c in range(pooled.shape[0]):
+    for c in range(pooled.shape[0]):
+        is_rate = is_yes_or_no(c, estimates, scatters, counts)
+        for i in range(counts.shape[0]):
+            weight = 1.0 / (max(counts[i] - 1, 0) + BORROWED_PULLS)
             for k in range(pooled.shape[0]):
                 own = scatters[i, c, k] if counts[i] > 1 else 0.0
                 covariances[i, c, k] = weight * (own + BORROWED_PULLS * pooled[c, k])
+            if is_rate:
+                covariances[i, c, c] += weight * unseen_event(scatters[i, c, c], counts[i])
+
+
+def is_yes_or_no(c: int, estimates: Floats, scatters: Floats, counts: Integers) -> bool:
+    """Tell whether an attribute is a mean of nothing but zeros and ones, some of each.
+
+    Their squares give them away: these add up to what the pulls themselves do.
+    """
+    varies = False
+    for i in range(counts.shape[0]):
+        if counts[i] < 2:
+            continue
+        n, mean, scatter = float(counts[i]), abs(estimates[i, c]), scatters[i, c, c]
+        if not abs(scatter - n * mean * (1.0 - mean)) <= TINY * n:
+            return False
+        # What varies has a one at least, and a zero: tiny metrics have neither.
+        if scatter > 0.0 and n * min(mean, 1.0 - mean) <= 0.5:
+            return False
+        varies |= bool(scatter > 0.0)
+    return varies
+
+
+def unseen_event(scatter: float, count: int) -> float:
+    """Return what one more event would add to the scatter of zeros and ones.
+
+    That is 1 for an event that is rare, and nothing where both are as common: there the
+    variance is known as well as can be.
+    """
+    return 1.0 - 4.0 * scatter / max(count, 1)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.noise import is_yes_or_no
 from ringfence.core.problem import Problem
 from ringfence.core.streams import Generator
 
 FEW = 30.0  # events, or pulls without one, from which on a share counts as normal
-_TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +38,17 @@ class Shares:
         A metric that never varied in any arm may be exact, whatever its value. A limit at the end
         of what a share can be asks for no event at all: none seen is then taken for none.
         """
-        signs, seen = problem.signs, counts > 1
-        means, pulls = signs * estimates[seen], counts[seen, None]
-        found = np.diagonal(scatters[seen], axis1=1, axis2=2)
-        is_binary = np.abs(found - pulls * means * (1.0 - means)) <= _TINY * pulls
-        # What varies has an event at least, and a pull without one: tiny metrics have neither.
-        is_binary &= (found == 0.0) | (np.minimum(means, 1.0 - means) * pulls > 0.5)
-        is_binary = np.all(is_binary, axis=0) & np.any(found > 0.0, axis=0)
-        is_mean = np.array([one.statistic == "mean" for one in problem.attributes])
-        which = np.array([one.bound is not None for one in problem.attributes])
-        which |= is_mean & is_binary
+        signs = problem.signs
+        is_share = [
+            one.bound is not None
+            or (
+                one.statistic == "mean"
+                and is_yes_or_no(c, estimates, scatters, counts)
+                and bool(np.all(signs[c] * estimates[counts > 1, c] >= 0.0))
+            )
+            for c, one in enumerate(problem.attributes)
+        ]
+        which = np.array(is_share)
         ends = np.where(signs[1:] > 0.0, 0.0, -1.0)
         at_end = (problem.factors == 0.0) & (problem.thresholds <= ends)
         return cls(which, which & ~np.append(False, at_end), signs, counts)

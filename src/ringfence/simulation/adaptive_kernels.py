@@ -218,7 +218,7 @@ def make_kernel(
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
-                    fill_covariances(covariances, record.scatters, counts, room.pooled)
+                    fill_covariances(covariances, record.scatters, counts, room.pooled, estimates)
                     if relative:
                         fill_difference_scales(seen.scales, seen.scales, factors)
                 if relative:

@@ -152,7 +152,7 @@ def read_log(
     samples = _samples(instance, columns, arm)
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
     scatters = _scatters(instance, samples)
-    errors = _errors(scatters, counts)
+    errors = _errors(scatters, counts, instance.means)
     shares = Shares.among(instance.judged, instance.means, scatters, counts)
     theory = instance.hardness
     answers = drawn_answers(
@@ -234,11 +234,11 @@ def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> Fl
     return scatters
 
 
-def _errors(scatters: Floats, counts: Integers) -> Floats:
+def _errors(scatters: Floats, counts: Integers, means: Floats) -> Floats:
     """Return the covariance of every arm's estimates, its noise shrunk as a study's is."""
     pooled, covariances = np.zeros(scatters.shape[1:]), np.zeros(scatters.shape)
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, means)
     return np.asarray(covariances / counts[:, None, None])
 
 

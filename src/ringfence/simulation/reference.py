@@ -14,7 +14,7 @@ from ringfence.core.baseline import (
     differences,
     sparing,
 )
-from ringfence.core.noise import BORROWED_PULLS
+from ringfence.core.noise import BORROWED_PULLS, is_yes_or_no
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, apparent_answer
 from ringfence.simulation.experiment import Experiment
@@ -80,7 +80,7 @@ class _Course:
                     np.array(pulls), instance.arms[arm]
                 )
         if self.experiment.estimated:
-            self.scales, self.covariances = _noise(self.scatters, self.counts)
+            self.scales, self.covariances = _noise(self.scatters, self.counts, self.estimates)
             if self.baseline is not None:
                 self.scales = difference_scales(self.scales, self.factors)
 
@@ -161,14 +161,19 @@ def _choose_batches(
     return policy.answer(course.evidence, work)
 
 
-def _noise(scatters: Floats, counts: Integers) -> tuple[Floats, Floats]:
-    """Return scales and covariances as estimated from all pulls."""
+def _noise(scatters: Floats, counts: Integers, estimates: Floats) -> tuple[Floats, Floats]:
+    """Return scales and covariances as estimated from all pulls; rare events have one more."""
     freedoms = counts - 1
     pooled = scatters.sum(axis=0) / freedoms.sum()
     variances = np.diagonal(pooled)
     scales = np.where(variances > 0.0, np.sqrt(0.5 / np.where(variances > 0, variances, 1.0)), 1.0)
     weights = (freedoms + BORROWED_PULLS)[:, None, None]
-    return scales, (scatters + BORROWED_PULLS * pooled) / weights
+    covariances = (scatters + BORROWED_PULLS * pooled) / weights
+    for c in range(len(scales)):
+        if is_yes_or_no(c, estimates, scatters, counts):
+            shares = np.abs(estimates[:, c])
+            covariances[:, c, c] += (1.0 - 2.0 * shares) ** 2 / weights[:, 0, 0]
+    return scales, covariances
 
 
 def _by_priority(alive: Mask, priority: Integers) -> list[int]:

@@ -200,7 +200,7 @@ class Book:
         covariances = np.zeros_like(self.scatters)
         fill_pooled(pooled, self.scatters, self.counts)
         fill_scales(scales, pooled)
-        fill_covariances(covariances, self.scatters, self.counts, pooled)
+        fill_covariances(covariances, self.scatters, self.counts, pooled, self.estimates)
         if not self._known.says_nothing:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)
