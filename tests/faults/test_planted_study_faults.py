@@ -805,15 +805,15 @@ FAULTS = [
     ),
     fault(
         "another decision is overlooked", AUDITING,
-        "if getattr(again, key) != getattr(one, key)",
-        'if key == "seen" and getattr(again, key) != getattr(one, key)',
+        "if getattr(again, key) != getattr(told, key)",
+        'if key == "seen" and getattr(again, key) != getattr(told, key)',
         damaged("another arm left"), damaged("an arm that left is alive"),
         damaged("a last round that is not the last"),
     ),
     fault(
         "another observation is overlooked", AUDITING,
-        "if getattr(again, key) != getattr(one, key)",
-        'if key != "seen" and getattr(again, key) != getattr(one, key)',
+        "if getattr(again, key) != getattr(told, key)",
+        'if key != "seen" and getattr(again, key) != getattr(told, key)',
         damaged("an estimate changed"), damaged("a failure that was told"),
     ),
     fault(
@@ -823,7 +823,7 @@ FAULTS = [
     ),
     fault(
         "what another edition saw is trusted", AUDITING,
-        "seen = {**again.seen, ", "seen = {**one.seen, ",
+        "seen={**again.seen, ", "seen={**one.seen, ",
         of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
     ),
     fault(

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.core.arrays import Floats, Integers
 from ringfence.interfaces.studies import Study
+from ringfence.policies.policy import AdaptivePolicy, Evidence
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan
@@ -249,22 +251,30 @@ def test_what_is_wrong_is_named(damage: str) -> None:
     assert any(re.search(message, problem) for problem in found), found
 
 
+def always_the_first(seen: Evidence, uniforms: Floats, chosen: Integers, work: Any) -> None:
+    chosen[:] = 0
+
+
 def test_what_another_edition_of_the_rule_chose_is_noted() -> None:
-    """An earlier version chose otherwise: that is no mistake, but its evidence must be right."""
+    """A later version chooses otherwise: that is no mistake, but the evidence must be right."""
     facts = Facts.of(work(make(policy="top-two", batch=6, budget=40)))
-    last = len(facts.rounds) - 2
-    of_then = {**facts.rounds[last].seen, "edition": 1}
-    assert facts.with_round(last, seen=of_then).problems() == ()
-    (note,) = facts.with_round(last, seen=of_then).notes()
-    assert note == (
-        f"round {last} went by another edition of top-two than this version of ringfence has: the "
-        "evidence was checked, the choice cannot be made again"
-    )
     assert facts.notes() == ()
-    seen = {**of_then, "spent": of_then["spent"] + 1}
-    found = facts.with_round(last, seen=seen).problems()
-    assert found == (f"round {last}: decided again, it has another seen",)
-    assert "edition" in facts.with_round(last, seen={"budget": 40, "spent": 30}).problems()[0]
+    policy = facts.plan.policy
+    assert isinstance(policy, AdaptivePolicy)
+    later = replace(policy, choose=always_the_first)
+    found = replace(facts, plan=replace(facts.plan, policy=later)).problems()
+    assert "round 1: decided again, it has another allocation" in found
+    later = replace(later, edition=policy.edition + 1)
+    facts = replace(facts, plan=replace(facts.plan, policy=later))
+    assert facts.problems() == ()
+    last = len(facts.rounds) - 1
+    (note,) = facts.notes()
+    assert note == (
+        f"rounds 0 to {last} went by another edition of top-two than this version of ringfence "
+        "has: the evidence was checked, the choice cannot be made again"
+    )
+    changed = facts.with_round(last, seen=other_seen(facts, "estimates"))
+    assert changed.problems() == (f"round {last}: decided again, it has another seen",)
 
 
 def test_a_study_is_sound_at_every_step() -> None:

@@ -189,7 +189,7 @@ def round_of(row: Any) -> Round:
             phase=plain["phase"],
             is_last=plain["is_last"],
             left=tuple(Rejection(**one) for one in plain["left"]),
-            seen={"edition": 1, **plain["seen"]},  # the first rules did not say so
+            seen={**plain["seen"]},
         )
     except _UNREADABLE:
         raise _damaged(f"round {row.number}", "decision", row.decision) from None

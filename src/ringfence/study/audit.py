@@ -92,7 +92,7 @@ def _shapes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
             problems.append(f"round {one.number} is not about {plan.arm_count} arms")
         problems += [
             f"round {one.number} does not say which {key} it saw"
-            for key in ("budget", "spent", "edition")
+            for key in ("budget", "spent")
             if not isinstance(one.seen.get(key), int)
         ]
     return problems
@@ -175,7 +175,7 @@ def _standing(head: Head, rounds: Sequence[Round]) -> list[str]:
 
 
 def _is_of_another_rule(plan: Plan, one: Round) -> bool:
-    return one.seen.get("edition") != plan.policy.edition
+    return bool(one.edition != plan.policy.edition)
 
 
 def _notes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
@@ -202,16 +202,15 @@ def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) 
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
         if _is_of_another_rule(plan, one):
-            seen = {**again.seen, "edition": one.seen["edition"]}
-            again = replace(
-                again, allocation=one.allocation, alive=one.alive, left=one.left, seen=seen
-            )
+            again = replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
+        again = replace(again, seen={**again.seen, "edition": one.edition})
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
+        told = replace(one, seen={**one.seen, "edition": one.edition})
         problems += [
             f"round {one.number}: decided again, it has another {key}"
             for key in (field.name for field in fields(Round))
-            if getattr(again, key) != getattr(one, key)
+            if getattr(again, key) != getattr(told, key)
         ]
         before = one
     broken = reader.catch_up(ledger, head).broken

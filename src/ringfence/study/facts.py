@@ -187,6 +187,11 @@ class Round:
         """How many pulls it has."""
         return sum(self.allocation)
 
+    @property
+    def edition(self) -> Any:
+        """The edition of the rule that decided it; the first did not say so."""
+        return self.seen.get("edition", 1)
+
     def order(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return arm and ordinal of its pulls from place `start` to before `stop`.
 
