@@ -19,7 +19,7 @@ from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.laws import Law
 from ringfence.simulation.yardsticks import vectorised_top_two
-from tests.choosing import LONG, few_of
+from tests.choosing import LONG, few_of, first_of
 from tests.faults.planting import Edit, planted
 from tests.statistical.checks import check_rate
 
@@ -186,11 +186,13 @@ def test_a_single_arm_is_judged_by_its_flag() -> None:
         assert result.wrong_arm == 0
 
 
-@pytest.mark.parametrize(("common", "budget", "most"), [(4.0, 10_000, 14), (1.0, 40_000, 36)])
+@pytest.mark.parametrize(
+    ("common", "budget", "most"), first_of([(1.0, 40_000, 36), (4.0, 10_000, 14)])
+)
 def test_top_two_names_no_arm_for_its_lucky_start(common: float, budget: int, most: int) -> None:
-    """Two arms break a limit on a rate by the least; called feasible in 0.15 and 0.3% of runs.
+    """Two arms break a limit on a rate by the least; called feasible in 0.3 and 0.15% of runs.
 
-    It was 0.55 and 2.1% when an arm without an event passed for one that has none, and 2.4 and 7.4%
+    It was 2.1 and 0.55% when an arm without an event passed for one that has none, and 7.4 and 2.4%
     when the end of the budget was weighed by little, too: such arms were never looked at again.
     """
     rates = {"a": (0.40, 0.010), "b": (0.40, 0.010), "c": (0.45, 0.014), "d": (0.50, 0.016)}
