@@ -200,7 +200,7 @@ def two_demands(
 
     The closed form, for a regular arm that must give up a lead and an excess: both are measured in
     deviations, and what is left of each when the other is made good counts. `best_part` is the
-    best arm's variance, times n over its pulls. Free of jumps, so that vector units can do it.
+    best arm's variance, times n over its pulls. Compiled it has no jumps: vector units can do it.
     """
     joint, variance = covariances[arm, 0, 0] + best_part, covariances[arm, 1, 1]
     per_lead, per_limit = 1.0 / math.sqrt(joint), 1.0 / math.sqrt(variance)

@@ -76,7 +76,10 @@ class Room(NamedTuple):
 def make_room(
     design: AdaptiveDesign, normals: int, recording: Recording | None, versus: Versus
 ) -> Room:
-    """Return the arrays that the kernel writes in; the laws see a single lane."""
+    """Return the arrays that the kernel writes in; the laws see a single lane.
+
+    Estimates and covariances lie arm beside arm, so that vector units can do several at once.
+    """
     arm_count, width = len(design.optimal), len(design.scales)
     seen = Evidence(
         estimates=np.zeros((arm_count, width), order="F"),
