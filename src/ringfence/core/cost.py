@@ -250,7 +250,7 @@ def hindrance(z: float) -> float:
 
     That is one over a normal's chance to exceed z, without the exponent exp(-z^2/2) of z > 0, which
     the cost has already: 1 far below zero, 2 on the verge, z sqrt(2 pi) far beyond. This curve
-    has all three and is nowhere off by more than a sixth, for the price of a root.
+    has all three and is nowhere off by more than 17%, for the price of a root.
     """
     y = _ROOT_HALF_PI * z
     return 1.0 + y + math.sqrt(1.0 + y * y)
