@@ -685,6 +685,16 @@ FAULTS = [
         LIKELIEST,
     ),
     fault(
+        "an answer that is in doubt is not weighed", POSTERIOR,
+        "EVEN = 0.45", "EVEN = 0.9",
+        LIKELIEST,
+    ),
+    fault(
+        "of what casts doubt on an answer, passing after all is forgotten", POSTERIOR,
+        "            total += passes\n", "            total += 0.0\n",
+        LIKELIEST,
+    ),
+    fault(
         "the likeliest answer takes metrics for independent", POSTERIOR,
         "slope = covariances[arm, 0, c] / covariances[arm, 0, 0] if deviation > 0.0 else 0.0",
         "slope = 0.0",

@@ -5,8 +5,9 @@ import pytest
 
 from ringfence.core.answers import DRAWS, drawn_answers
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.gaps import apparent_best
+from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.posterior import (
+    EVEN,
     NODES,
     chance_feasible_best,
     chance_nearest,
@@ -14,6 +15,7 @@ from ringfence.core.posterior import (
     likeliest_answer,
     may_be_best,
     may_be_nearest,
+    most_doubt,
 )
 from ringfence.core.streams import verdict_stream
 
@@ -67,6 +69,29 @@ def test_chances_are_those_of_draws(correlation: float) -> None:
             if not may_be_nearest(i, best, 0.3, estimates, counts, covariances, SCALES, LIMIT):
                 assert as_nearest < 0.3 + 1e-6
     assert undecided > 20
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.6, -0.6], ids=str)
+def test_what_is_little_in_doubt_is_not_weighed(correlation: float) -> None:
+    rng = np.random.default_rng(8)
+    little = much = 0
+    for estimates, covariances, _ in studies(correlation) * 8:
+        arm_count = len(estimates)
+        alive, counts = np.ones(arm_count, np.bool_), rng.integers(10, 800, arm_count)
+        best = apparent_best(estimates, alive, SCALES, LIMIT, np.arange(arm_count))
+        given = estimates, counts, alive, covariances
+        passing, reached = rooms(arm_count)
+        for i in range(arm_count):
+            fill_passing(passing, reached, i, estimates, counts, covariances, LIMIT)
+        if margin(estimates, best, SCALES, LIMIT) <= 0.0:
+            own = chance_feasible_best(best, *given, passing, reached)
+        else:
+            own = chance_nearest(best, *given, SCALES, LIMIT)
+        doubt = most_doubt(best, *given, SCALES, LIMIT)
+        assert doubt >= 1.0 - own - 1e-3
+        little += doubt < EVEN
+        much += doubt >= EVEN
+    assert min(little, much) >= 20
 
 
 def test_metrics_without_noise_have_certain_answers() -> None:

@@ -8,13 +8,14 @@ import math
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.chance import next_normal
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.gaps import leader, margin
 
 SAFETY = 3.0  # how often a feasible-looking arm's chance to fail counts against preferring it
 NODES = 32  # cells in which an integral over a normal is cut, within REACH deviations
 REACH = 4.0
 DENSITY = 0.3989422804014327  # of a standard normal at zero
 NEGLIGIBLE = 1e-9
+EVEN = 0.45  # a doubt below this leaves no room for a likelier answer, nor for its rounding
 
 
 def fill_factors(factors: Floats, covariances: Floats, counts: Integers, alive: Mask) -> None:
@@ -88,12 +89,14 @@ def likeliest_answer(
     That is the apparent best, unless another answer is likelier: an arm that looks best by a hair
     and feasible by a hair is often neither. An arm that looks feasible too is preferred for being
     safer, and must be safe: its chance to fail counts against it SAFETY times more. Only answers
-    that can be as likely as the apparent one are weighed. `passing` [arm, cell] and `reached`
-    [arm, 1 + cell] are room to write in.
+    that can be as likely as the apparent one are weighed, and none where that is likely enough.
+    `passing` [arm, cell] and `reached` [arm, 1 + cell] are room to write in.
     """
     arm_count = estimates.shape[0]
-    best = apparent_best(estimates, alive, scales, thresholds, priority)
-    looks_feasible = margin(estimates, best, scales, thresholds) <= 0.0
+    best, _, best_margin = leader(estimates, alive, scales, thresholds, priority)
+    looks_feasible = best_margin <= 0.0
+    if most_doubt(best, estimates, counts, alive, covariances, scales, thresholds) < EVEN:
+        return best, looks_feasible
     for i in range(arm_count):
         if alive[i]:
             fill_passing(passing, reached, i, estimates, counts, covariances, thresholds)
@@ -124,6 +127,46 @@ def likeliest_answer(
             elif own > highest or (switched and own == highest and priority[i] < priority[answer]):
                 answer, feasible, switched, highest = i, not nearest, True, own
     return answer, feasible
+
+
+def most_doubt(
+    best: int,
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    covariances: Floats,
+    scales: Floats,
+    thresholds: Floats,
+) -> float:
+    """Return the most that the chance of all other answers together can be.
+
+    That is the sum over the ways in which the apparent best arm may not be the answer: it fails
+    after all, or another arm passes and beats it; where none looks feasible, an arm passes after
+    all, or another is nearer to it. A few chances an arm, where the answer's own is an integral.
+    """
+    best_margin = margin(estimates, best, scales, thresholds)
+    best_n = counts[best]
+    total = 0.0
+    for i in range(estimates.shape[0]):
+        if not alive[i]:
+            continue
+        n = counts[i]
+        own = margin(estimates, i, scales, thresholds)
+        variance = margin_variance(estimates, covariances, i, scales, thresholds) / n
+        passes = chance_below(own, variance)
+        if best_margin > 0.0:
+            total += passes
+            if i != best:
+                spread = margin_variance(estimates, covariances, best, scales, thresholds) / best_n
+                total += chance_below(own - best_margin, variance + spread)
+        elif i != best:
+            spread = covariances[i, 0, 0] / n + covariances[best, 0, 0] / best_n
+            total += min(passes, chance_below(estimates[i, 0] - estimates[best, 0], spread))
+        else:
+            for c in range(1, estimates.shape[1]):
+                excess = estimates[best, c] - thresholds[c - 1]
+                total += 1.0 - chance_below(excess, covariances[best, c, c] / best_n)
+    return total
 
 
 def fill_passing(
