@@ -92,11 +92,29 @@ def likeliest_answer(
     that can be as likely as the apparent one are weighed, and none where that is likely enough.
     `passing` [arm, cell] and `reached` [arm, 1 + cell] are room to write in.
     """
-    arm_count = estimates.shape[0]
     best, _, best_margin = leader(estimates, alive, scales, thresholds, priority)
-    looks_feasible = best_margin <= 0.0
     if most_doubt(best, estimates, counts, alive, covariances, scales, thresholds) < EVEN:
-        return best, looks_feasible
+        return best, best_margin <= 0.0
+    return weighed_answer(
+        best, estimates, counts, alive, covariances, scales, thresholds, priority, passing, reached
+    )
+
+
+def weighed_answer(
+    best: int,
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    covariances: Floats,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+    passing: Floats,
+    reached: Floats,
+) -> tuple[int, bool]:
+    """Return the likeliest answer, by every answer's own chance."""
+    arm_count = estimates.shape[0]
+    looks_feasible = margin(estimates, best, scales, thresholds) <= 0.0
     for i in range(arm_count):
         if alive[i]:
             fill_passing(passing, reached, i, estimates, counts, covariances, thresholds)
