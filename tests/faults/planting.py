@@ -49,6 +49,9 @@ ROOMS = (
     "simulation.kernels",
     "simulation.recorded_kernels",
     "simulation.adaptive_kernels",
+    "simulation.lanes.rules",
+    "simulation.lanes.top_two",
+    "simulation.lanes.kernels",
     "simulation.experiment",
     "simulation.reference",
 )
@@ -125,6 +128,7 @@ def leave_uncompiled(rooms: Mapping[str, ModuleType]) -> None:
         "simulation.kernels",
         "simulation.recorded_kernels",
         "simulation.adaptive_kernels",
+        "simulation.lanes.kernels",
     ):
         vars(rooms[room])["compile_kernel"] = lambda kernel, *parts, **options: kernel
 

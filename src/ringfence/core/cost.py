@@ -121,6 +121,11 @@ def pivot(tableau: Floats, size: int, r: int) -> None:
     tableau[r, r] = inverse
 
 
+def moving_cost(gap: float, variance: float, n: float) -> float:
+    """Return the cost for one attribute to move by a gap."""
+    return min(n * gap * gap / (2.0 * variance), NEVER)
+
+
 def failing_cost(
     estimates: Floats, covariances: Floats, arm: int, n: float, thresholds: Floats
 ) -> float:
@@ -132,8 +137,7 @@ def failing_cost(
     for c in range(1, estimates.shape[1]):
         variance = covariances[arm, c, c]
         if variance > 0.0:
-            slack = thresholds[c - 1] - estimates[arm, c]
-            least = min(least, n * slack * slack / (2.0 * variance))
+            least = min(least, moving_cost(thresholds[c - 1] - estimates[arm, c], variance, n))
     return least
 
 
@@ -144,8 +148,7 @@ def passing_cost(
     size = estimates.shape[1] - 1
     if size == 1 and covariances[arm, 1, 1] > 0.0:
         excess = max(estimates[arm, 1] - thresholds[0], 0.0)
-        energy: float = n * excess * excess / (2.0 * covariances[arm, 1, 1])
-        return min(energy, NEVER)
+        return moving_cost(excess, covariances[arm, 1, 1], n)
     for c in range(size):
         work.linear[c] = estimates[arm, c + 1] - thresholds[c]
         for k in range(size):
@@ -171,7 +174,10 @@ def beating_cost(
     lead = estimates[arm, 0] - estimates[best, 0]
     if estimates.shape[1] == 2 and is_regular(covariances, arm):
         excess = estimates[arm, 1] - thresholds[0]
-        cost, share, _ = two_demands(lead, excess, covariances, arm, n, n * best_variance)
+        cost, share, _ = two_demands(
+            lead, excess, covariances[arm, 0, 0], covariances[arm, 1, 1], covariances[arm, 0, 1],
+            n, n * best_variance,
+        )  # fmt: skip
         return cost, share
     size = estimates.shape[1]
     for c in range(size):
@@ -194,7 +200,13 @@ def is_regular(covariances: Floats, arm: int) -> bool:
 
 
 def two_demands(
-    lead: float, excess: float, covariances: Floats, arm: int, n: float, best_part: float
+    lead: float,
+    excess: float,
+    lead_variance: float,
+    limit_variance: float,
+    crossed: float,
+    n: float,
+    best_part: float,
 ) -> tuple[float, float, float]:
     """Return cost, share and hindrance of beating the best arm under one constraint.
 
@@ -202,9 +214,11 @@ def two_demands(
     deviations, and what is left of each when the other is made good counts. `best_part` is the
     best arm's variance, times n over its pulls. Compiled it has no jumps: vector units can do it.
     """
-    joint, variance = covariances[arm, 0, 0] + best_part, covariances[arm, 1, 1]
-    per_lead, per_limit = 1.0 / math.sqrt(joint), 1.0 / math.sqrt(variance)
-    slope = covariances[arm, 0, 1] * per_lead * per_limit
+    per_lead, per_limit = (
+        1.0 / math.sqrt(lead_variance + best_part),
+        1.0 / math.sqrt(limit_variance),
+    )
+    slope = crossed * per_lead * per_limit
     ahead = min(max(lead * per_lead, -_FAR), _FAR)
     over = min(max(excess * per_limit, -_FAR), _FAR)
     lead_left, limit_left = ahead - slope * over, over - slope * ahead
@@ -241,7 +255,8 @@ def fill_beating(
     for i in range(estimates.shape[0]):
         costs[i], shares[i], hindrances[i] = two_demands(
             estimates[i, 0] - estimates[best, 0], estimates[i, 1] - thresholds[0],
-            covariances, i, pulls[i], pulls[i] * best_variance,
+            covariances[i, 0, 0], covariances[i, 1, 1], covariances[i, 0, 1],
+            pulls[i], pulls[i] * best_variance,
         )  # fmt: skip
 
 
@@ -309,6 +324,15 @@ def _demand(
     return estimates[arm, c] - thresholds[c - 1], covariances[arm, c, c] / n
 
 
+def one_nearer(lead: float, variance: float, best_variance: float) -> tuple[float, float]:
+    """Return cost and share of coming closer than the best arm under one constraint.
+
+    The variances are those of the estimates.
+    """
+    joint = variance + best_variance
+    return moving_cost(max(lead, 0.0), joint, 1.0), best_variance / joint
+
+
 def nearing_cost(
     estimates: Floats,
     covariances: Floats,
@@ -327,11 +351,9 @@ def nearing_cost(
     """
     size = estimates.shape[1] - 1
     if size == 1:
-        best_variance = covariances[best, 1, 1] / best_n
-        joint = covariances[arm, 1, 1] / n + best_variance
-        if joint > 0.0:
-            lead = max(estimates[arm, 1] - estimates[best, 1], 0.0)
-            return min(lead * lead / (2.0 * joint), NEVER), best_variance / joint
+        variance, best_variance = covariances[arm, 1, 1] / n, covariances[best, 1, 1] / best_n
+        if variance + best_variance > 0.0:
+            return one_nearer(estimates[arm, 1] - estimates[best, 1], variance, best_variance)
     least, share = NEVER, 0.0
     for b in range(size):
         violation = scales[b + 1] * (estimates[best, b + 1] - thresholds[b])

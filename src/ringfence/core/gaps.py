@@ -27,7 +27,12 @@ def margin(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> f
 
 
 def precedes(
-    first: float, second: float, rank: int, other_first: float, other_second: float, other_rank: int
+    first: float,
+    second: float,
+    rank: float,
+    other_first: float,
+    other_second: float,
+    other_rank: float,
 ) -> bool:
     """Tell whether (first, second, rank) comes before the other triple in dictionary order."""
     return (first < other_first) | (
@@ -54,15 +59,26 @@ def leader(
     for i in range(estimates.shape[0]):
         objective, rank = estimates[i, 0], priority[i]
         own_margin = margin(estimates, i, scales, thresholds)
-        if own_margin <= 0.0:
-            better = (best_margin > 0.0) | precedes(
-                objective, own_margin, rank, best_objective, best_margin, best_rank
-            )
-        else:
-            better = precedes(own_margin, 0.0, rank, best_margin, 0.0, best_rank)
+        better = looks_better(objective, own_margin, rank, best_objective, best_margin, best_rank)
         if alive[i] & ((best < 0) | better):
             best, best_objective, best_margin, best_rank = i, objective, own_margin, rank
     return best, best_objective, best_margin
+
+
+def looks_better(
+    objective: float,
+    own_margin: float,
+    rank: float,
+    best_objective: float,
+    best_margin: float,
+    best_rank: float,
+) -> bool:
+    """Tell whether an arm looks better than the one that looks best so far."""
+    if own_margin <= 0.0:
+        return (best_margin > 0.0) | precedes(
+            objective, own_margin, rank, best_objective, best_margin, best_rank
+        )
+    return precedes(own_margin, 0.0, rank, best_margin, 0.0, best_rank)
 
 
 def pair(

@@ -36,18 +36,18 @@ class Work(NamedTuple):
     """What is known of every arm's threat while a batch is decided.
 
     `pulls` are those told, then also those in flight and promised; `shares` the best arm's in the
-    cost; `hindrances` how many times less likely the threat is than its cost says; `hasty` the
-    costs as they count with so many pulls left; `values` how urgent the threats are, the least
-    first, and `rises` what every pull of the best arm adds to them.
+    cost; `hindrances` how many times less likely the threat is than its cost says; `values` how
+    urgent the threats are, the least first; `rises` what every pull of the best arm adds to them,
+    and `slopes`, over the arm's pulls, what one of its own adds.
     """
 
     pulls: Floats
     costs: Floats
     shares: Floats
     hindrances: Floats
-    hasty: Floats
     values: Floats
     rises: Floats
+    slopes: Floats
     passing: Floats
     reached: Floats
     cost: CostWork
@@ -60,9 +60,9 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         costs=np.zeros(arm_count),
         shares=np.zeros(arm_count),
         hindrances=np.zeros(arm_count),
-        hasty=np.zeros(arm_count),
         values=np.zeros(arm_count),
         rises=np.zeros(arm_count),
+        slopes=np.zeros(arm_count),
         passing=np.zeros((arm_count, NODES)),
         reached=np.zeros((arm_count, NODES + 1)),
         cost=cost_work(attribute_count),
@@ -106,12 +106,8 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
 
 
 def promise(arm: int, work: Work) -> None:
-    """Count one more pull of an arm in the value of its threat.
-
-    Its share of the cost grows with its pulls, and so do the hurry and the log.
-    """
-    slope = work.hasty[arm] * (2.0 - work.shares[arm]) - work.costs[arm] + 1.0
-    work.values[arm] += slope / work.pulls[arm]
+    """Count one more pull of an arm in the value of its threat."""
+    work.values[arm] += work.slopes[arm] / work.pulls[arm]
     work.pulls[arm] += 1.0
 
 
@@ -170,30 +166,39 @@ def has_regular_arms(seen: Evidence) -> bool:
 
 
 def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
-    """Put every threat's value in place.
-
-    Towards the end of the budget (`hurry` is one over the pulls left) a cost counts the more the
-    more pulls it rests on: what is left cannot overturn it, and is better spent where it can: on
-    arms of few pulls, whose noise may be taken for less than it is.
-    """
-    best_n = work.pulls[best]
-    per_best = 1.0 / best_n
+    """Put every threat's value in place, and how it grows; `hurry` is one over the pulls left."""
+    per_best = 1.0 / work.pulls[best]
     for i in range(work.values.shape[0]):
-        n, cost, share = work.pulls[i], work.costs[i], work.shares[i]
-        if (cost <= 0.0) & (i != best):  # a tie has no shares: the lesser known is pulled more
-            share = n / (n + best_n)
-        # One more pull, of the best arm by its share, lowers the threat's variance by one part in
-        # the pulls that it rests on.
-        rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))
-        work.shares[i] = share
-        work.hasty[i] = cost * (1.0 + rests_on * hurry)
-        work.rises[i] = work.hasty[i] * share * per_best
+        rests_on, work.shares[i], work.values[i], work.rises[i], work.slopes[i] = weigh(
+            work.costs[i], work.shares[i], work.pulls[i], per_best, hurry, 0.0 if i == best else 1.0
+        )
         work.hindrances[i] *= rests_on
     for i in range(work.values.shape[0]):
         if seen.alive[i]:
-            work.values[i] = work.hasty[i] + math.log(work.hindrances[i])
+            work.values[i] += math.log(work.hindrances[i])
         else:
             work.values[i] = NOBODY
+
+
+def weigh(
+    cost: float, share: float, n: float, per_best: float, hurry: float, rival: float
+) -> tuple[float, float, float, float, float]:
+    """Return the pulls that a threat rests on, its share, its hasty cost, its rise and its slope.
+
+    Towards the end of the budget a cost counts the more the more pulls it rests on: what is left
+    cannot overturn it, and is better spent where it can: on arms of few pulls, whose noise may be
+    taken for less than it is. `per_best` is one over the best arm's pulls, `rival` 0 for the best
+    arm's threat to itself and 1 for another arm's.
+    """
+    if (cost <= 0.0) & (rival > 0.0):  # a tie has no shares: the lesser known is pulled more
+        share = n * per_best / (n * per_best + 1.0)
+    # One more pull, of the best arm by its share, lowers the threat's variance by one part in
+    # the pulls that it rests on.
+    rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))
+    hasty = cost * (1.0 + rests_on * hurry)
+    # The arm's own share of the cost grows with its pulls, and so do the hurry and the log.
+    slope = hasty * (2.0 - share) - cost + 1.0
+    return rests_on, share, hasty, hasty * share * per_best, slope
 
 
 POLICY = AdaptivePolicy(

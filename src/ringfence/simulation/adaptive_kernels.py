@@ -76,29 +76,15 @@ class Room(NamedTuple):
 def make_room(
     design: AdaptiveDesign, normals: int, recording: Recording | None, versus: Versus
 ) -> Room:
-    """Return the arrays that the kernel writes in; the laws see a single lane.
-
-    Estimates and covariances lie arm beside arm, so that vector units can do several at once.
-    """
+    """Return the arrays that the kernel writes in; the laws see a single lane."""
     arm_count, width = len(design.optimal), len(design.scales)
-    seen = Evidence(
-        estimates=np.zeros((arm_count, width), order="F"),
-        counts=np.zeros(arm_count, np.int64),
-        in_flight=np.zeros(arm_count, np.int64),
-        alive=np.ones(arm_count, np.bool_),
-        covariances=np.array(design.covariances, order="F"),
-        scales=design.scales.copy(),
-        thresholds=design.thresholds,
-        priority=np.arange(arm_count),
-        left=np.zeros(1, np.int64),
-    )
     most = design.budget - (arm_count - 1) * design.warm_up
     relative = versus.is_relative
     return Room(
         record=None if recording is None else recording.make(arm_count, most),
         sums=np.zeros((arm_count, width)),
         pooled=np.zeros((width, width)),
-        seen=seen,
+        seen=no_evidence(design),
         priorities=np.zeros((arm_count, 1), np.int64),
         fresh=np.zeros(arm_count, np.int64),
         uniforms=np.zeros(design.slots),
@@ -110,6 +96,25 @@ def make_room(
         estimates=np.zeros((arm_count, width) if relative else (1, 1)),
         covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
         versus=versus,
+    )
+
+
+def no_evidence(design: AdaptiveDesign) -> Evidence:
+    """Return what a rule sees before any pull.
+
+    Estimates and covariances lie arm beside arm, so that vector units can do several at once.
+    """
+    arm_count, width = len(design.optimal), len(design.scales)
+    return Evidence(
+        estimates=np.zeros((arm_count, width), order="F"),
+        counts=np.zeros(arm_count, np.int64),
+        in_flight=np.zeros(arm_count, np.int64),
+        alive=np.ones(arm_count, np.bool_),
+        covariances=np.array(design.covariances, order="F"),
+        scales=design.scales.copy(),
+        thresholds=design.thresholds,
+        priority=np.arange(arm_count),
+        left=np.zeros(1, np.int64),
     )
 
 

@@ -27,11 +27,15 @@ from ringfence.simulation.adaptive_kernels import AdaptiveDesign
 from ringfence.simulation.compilation import CompilationError
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import MOST_LANES, Design, Tally, kernel_for
+from ringfence.simulation.lanes import kernels as lane_kernels
+from ringfence.simulation.lanes.kernels import LANES
+from ringfence.simulation.lanes.rules import LaneRule
 from ringfence.simulation.records import Recording
 
 SCALES = ("known", "estimated")
 _CHUNK_WORK = 2**18
 _ADAPTIVE_WORK = 2**22
+_MOST_ADAPTIVE_WORK = 2**26
 _MOST_CHUNK = 2**14
 _LANE_WORK = 2**10
 _LEAST_LANES = 8
@@ -177,7 +181,10 @@ class Experiment:
         """
         law, arm_count = self.instance.law, len(self.instance.arms)
         if self.is_adaptive:
-            return max(1, int(_ADAPTIVE_WORK / (self._choices * (4 + arm_count))))
+            work = self._choices * (4 + arm_count)
+            if not self._fills_lanes:
+                return max(1, int(_ADAPTIVE_WORK / work))
+            return LANES * math.ceil(_ADAPTIVE_WORK / work / LANES)
         work = arm_count**2 * (2 + law.normals) + self.budget * (
             law.draws_samples or self.is_recorded
         )
@@ -215,6 +222,19 @@ class Experiment:
             feasible=self.instance.hardness.feasible,
             shuffled=self.instance.law.has_ties,
         )
+
+    @property
+    def _fills_lanes(self) -> bool:
+        """Whether as many replications of an adaptive policy as there are lanes make a chunk."""
+        work = self._choices * (4 + len(self.instance.arms))
+        return not self.is_recorded and LANES * work <= _MOST_ADAPTIVE_WORK
+
+    @property
+    def lane_rule(self) -> LaneRule | None:
+        """What chooses for many replications side by side, where that can be done."""
+        if not isinstance(self.policy, AdaptivePolicy) or not self._fills_lanes:
+            return None
+        return lane_kernels.lane_rule(self.policy.choose, self.adaptive_design.covariances)
 
     @property
     def _growths(self) -> tuple[float, ...]:
@@ -285,10 +305,12 @@ class Experiment:
             self.run_recorded(streams, tally, law.recording, law.arrays)
             return tally
         with self.rules_in_words():
-            if isinstance(policy, AdaptivePolicy):
-                self._run_adaptive(policy, streams, tally, None, law.arrays)
-            else:
+            if not isinstance(policy, AdaptivePolicy):
                 self._run_lanes(policy, streams, tally)
+            elif (rule := self.lane_rule) is not None:
+                self._run_side_by_side(policy, rule, streams, tally)
+            else:
+                self._run_adaptive(policy, streams, tally, None, law.arrays)
         self.require_sound(tally)
         return tally
 
@@ -368,6 +390,15 @@ class Experiment:
         room = adaptive_kernels.make_room(design, law.normals, recording, self.versus)
         work = policy.make_work(len(self.instance.arms), len(design.scales))
         kernel(*streams, arrays, design, room, work, tally)
+
+    def _run_side_by_side(
+        self, policy: AdaptivePolicy, rule: LaneRule, streams: _Streams, tally: Tally
+    ) -> None:
+        law, design = self.instance.law, self.adaptive_design
+        kernel = lane_kernels.lane_kernel(rule, policy.answer, law.draw_block, law.normals)
+        room = lane_kernels.make_room(design, rule, law.normals)
+        work = policy.make_work(len(self.instance.arms), len(design.scales))
+        kernel(*streams, law.arrays, design, room, work, tally)
 
 
 def chunk_sizes(replications: int, size: int) -> Iterator[int]:

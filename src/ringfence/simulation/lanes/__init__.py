@@ -1,0 +1,1 @@
+"""Replications of adaptive policies side by side, in lanes: `kernels` runs them."""

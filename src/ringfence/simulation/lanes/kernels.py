@@ -1,0 +1,184 @@
+"""The loop over replications of a policy that can choose for many of them side by side.
+
+All replications are as far as each other at any time, because a batch is as long in each: only
+which arms are pulled differs. So sums and draws go replication by replication, and the choice goes
+lane by lane, as vector units like it. For known noise where sums of pulls suffice; the policy says
+what else it needs. May touch core, policies and simulation's laws.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.streams import Generator
+from ringfence.policies.policy import Answer, Choose, Evidence
+from ringfence.simulation.adaptive_kernels import AdaptiveDesign, no_evidence
+from ringfence.simulation.compilation import compile_kernel
+from ringfence.simulation.kernels import Tally, shuffle
+from ringfence.simulation.lanes import top_two
+from ringfence.simulation.lanes.rules import PULLS, RANK, LaneRule
+
+LANES = 64
+_WIDTH = 2  # an objective and a constraint
+_RULES = {rule.alike: rule for rule in (top_two.RULE,)}
+
+
+def lane_rule(choose: Choose, covariances: Floats) -> LaneRule | None:
+    """Return what chooses as `choose` does, for many replications under that noise, if any."""
+    rule = _RULES.get(choose)
+    return rule if rule is not None and rule.suits(covariances) else None
+
+
+class Room(NamedTuple):
+    """The arrays of as many replications as there are lanes, used again by the next ones.
+
+    `arms` [arm, row, lane] and `front` [row, lane] are what the policy sees and writes in;
+    `places` lists the arms and lanes that are pulled; `seen` is a single lane's evidence.
+    """
+
+    arms: Floats
+    front: Floats
+    sums: Floats
+    fresh: Integers
+    places: Integers
+    priorities: Integers
+    uniforms: Floats
+    chosen: Integers
+    noise: Floats
+    everyone: Mask
+    block: Floats
+    seen: Evidence
+
+
+def make_room(design: AdaptiveDesign, rule: LaneRule, normals: int) -> Room:
+    """Return the arrays that the kernel writes in."""
+    arm_count = len(design.optimal)
+    return Room(
+        arms=np.zeros((arm_count, rule.arm_rows, LANES)),
+        front=np.zeros((rule.front_rows, LANES)),
+        sums=np.zeros((arm_count, _WIDTH, LANES)),
+        fresh=np.zeros((arm_count, LANES), np.int64),
+        places=np.zeros(arm_count * LANES + 1, np.int64),
+        priorities=np.repeat(np.arange(arm_count)[:, None], LANES, axis=1),
+        uniforms=np.zeros((design.slots, LANES)),
+        chosen=np.zeros((design.slots, LANES), np.int64),
+        noise=np.zeros((normals, 1)),
+        everyone=np.ones((arm_count, 1), np.bool_),
+        block=np.zeros((_WIDTH, 1)),
+        seen=no_evidence(design),
+    )
+
+
+@cache
+def lane_kernel(
+    rule: LaneRule, recommend: Answer, draw_block: Callable[..., None], normals: int
+) -> Callable[..., None]:
+    """Return the compiled kernel (rng, order_rng, arrays, design, room, work, tally) -> None."""
+    return compile_kernel(
+        make_kernel(rule.choose, recommend, draw_block, rule.arm_rows, normals),
+        rule.choose, recommend, shuffle, list_pulled, draw_block,
+        allocates=False,
+    )  # fmt: skip
+
+
+def make_kernel(
+    choose: Callable[..., None],
+    recommend: Answer,
+    draw_block: Callable[..., None],
+    rows: int,
+    normals: int,
+) -> Callable[..., None]:
+    """Return the plain kernel; `rows` of an arm and `normals` of a draw are constants in it."""
+
+    def kernel(
+        rng: Generator,
+        order_rng: Generator,
+        arrays: Any,
+        design: AdaptiveDesign,
+        room: Room,
+        work: Any,
+        tally: Tally,
+    ) -> None:
+        arms, front, fresh, places, seen = room.arms, room.front, room.fresh, room.places, room.seen
+        sums, noise, block = room.sums, room.noise, room.block
+        # With constant sizes the compiler sees that rows do not overlap, and unrolls short loops.
+        if (
+            arms.shape[1] != rows or arms.shape[2] != LANES or front.shape[1] != LANES
+            or sums.shape[1] != _WIDTH or sums.shape[2] != LANES or fresh.shape[1] != LANES
+            or noise.shape[0] != normals or noise.shape[1] != 1
+            or block.shape[0] != _WIDTH or block.shape[1] != 1
+        ):  # fmt: skip
+            return
+        arm_count, replications = arms.shape[0], tally.wrong.shape[0]
+        for first in range(0, replications, LANES):
+            sums[:] = 0.0
+            fresh[:] = design.warm_up
+            for lane in range(LANES):
+                if design.shuffled:
+                    shuffle(order_rng, room.priorities, lane)
+                for i in range(arm_count):
+                    arms[i, PULLS, lane] = 0.0
+                    arms[i, RANK, lane] = room.priorities[i, lane]
+            left = design.budget - arm_count * design.warm_up
+            while True:
+                for place in range(list_pulled(fresh, places)):
+                    i = places[place] // LANES
+                    lane = places[place] - i * LANES
+                    for d in range(normals):
+                        noise[d, 0] = rng.standard_normal()
+                    draw_block(rng, arrays, noise, room.everyone, i, fresh[i, lane], block)
+                    arms[i, PULLS, lane] += fresh[i, lane]
+                    fresh[i, lane] = 0
+                    for c in range(_WIDTH):
+                        sums[i, c, lane] += block[c, 0]
+                        arms[i, c, lane] = sums[i, c, lane] / arms[i, PULLS, lane]
+                size = max(design.batch, int(design.growth * (design.budget - left)))
+                size = min(size, left)
+                if size <= 0:
+                    break
+                slots = min(size, design.slots)
+                uniforms, chosen = room.uniforms[:slots], room.chosen[:slots]
+                for k in range(slots):
+                    for lane in range(LANES):
+                        uniforms[k, lane] = order_rng.random()
+                choose(
+                    arms, front, design.covariances, design.scales, design.thresholds, left,
+                    uniforms, chosen,
+                )  # fmt: skip
+                for k in range(slots):
+                    pulls = size // slots + int(k < size % slots)
+                    for lane in range(LANES):
+                        fresh[chosen[k, lane], lane] += pulls
+                left -= size
+
+            for lane in range(min(LANES, replications - first)):
+                for i in range(arm_count):
+                    seen.counts[i] = int(arms[i, PULLS, lane])
+                    seen.priority[i] = room.priorities[i, lane]
+                    tally.pulls[i] += seen.counts[i]
+                    for c in range(_WIDTH):
+                        seen.estimates[i, c] = arms[i, c, lane]
+                answer, flag = recommend(seen, work)
+                replication = first + lane
+                tally.flag_wrong[replication] = flag != design.feasible
+                tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible
+                tally.chosen[answer, int(flag)] += 1
+                tally.lost_in_phase[0] += not design.optimal[answer]
+
+    return kernel
+
+
+def list_pulled(fresh: Integers, places: Integers) -> int:
+    """List the places of `fresh` that have pulls, and return how many they are.
+
+    Without a jump at each place, which a processor would have to guess.
+    """
+    found = 0
+    for i in range(fresh.shape[0]):
+        for lane in range(fresh.shape[1]):
+            places[found] = i * fresh.shape[1] + lane
+            found += int(fresh[i, lane] > 0)
+    return found

@@ -1,0 +1,100 @@
+"""Replications side by side: the same choices as one by one, and the same kernel uncompiled."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.policies import top_two
+from ringfence.policies.policy import Evidence
+from ringfence.policies.registry import find_policy
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.families import find_family
+from ringfence.simulation.instance import Instance
+from ringfence.simulation.lanes import kernels
+from ringfence.simulation.lanes.top_two import RULE
+from tests.laws.lane_checks import check_lanes
+
+BERNOULLI = {
+    "objective": "minimize mean(loss)",
+    "constraints": ["mean(risk) <= 0.4"],
+    "metrics": ["loss", "risk"],
+    "noise": {"family": "bernoulli"},
+    "arms": {"a": {"mean": [0.5, 0.3]}, "b": {"mean": [0.4, 0.6]}, "c": {"mean": [0.5, 0.3]}},
+}
+
+
+def test_top_two_chooses_side_by_side_as_one_by_one() -> None:
+    seen = check_lanes(RULE, top_two.make_work, size=400)
+    for what in ("feasible", "none feasible", "best arm pulled", "several arms"):
+        assert seen[what] > 400, (what, seen)
+
+
+def test_noise_that_does_not_suit() -> None:
+    regular = np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2)
+    assert RULE.suits(regular)
+    for wrong in ([[1.0, 1.0], [1.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]):
+        assert not RULE.suits(np.array([regular[0], wrong]))
+    assert not RULE.suits(np.eye(3)[None])
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        pytest.param(find_family("uniform").draw(0, arm_count=3), id="gaussian"),
+        pytest.param(Instance.from_dict(BERNOULLI, name="ties"), id="bernoulli"),
+    ],
+)
+@pytest.mark.parametrize("growth", [0.0, 0.3], ids=["batches alike", "batches that grow"])
+def test_compiled_lanes_are_the_plain_ones(instance: Instance, growth: float) -> None:
+    experiment = Experiment(instance, find_policy("top-two"), 65, batch=4, growth=growth)
+    assert experiment.lane_rule is not None
+    fast, slow = experiment.run_chunk(3, 1, 70), experiment.empty_tally(70)
+    law, design, policy = instance.law, experiment.adaptive_design, top_two.POLICY
+    kernel = kernels.make_kernel(
+        RULE.choose, policy.answer, law.draw_block, RULE.arm_rows, law.normals
+    )
+    room = kernels.make_room(design, RULE, law.normals)
+    work = policy.make_work(3, 2)
+    kernel(*experiment.streams(3, 1), law.arrays, design, room, work, slow)
+    for here, there in zip(fast, slow, strict=True):
+        np.testing.assert_array_equal(here, there)
+    assert fast.pulls.sum() == 70 * 65
+
+
+def test_another_rule_is_not_run_in_their_lanes() -> None:
+    def last(seen: Evidence, uniforms: Floats, chosen: Integers, work: Any) -> None:
+        for k in range(chosen.shape[0]):
+            chosen[k] = seen.counts.shape[0] - 1
+
+    instance = find_family("uniform").draw(0, arm_count=3)
+    policy = replace(top_two.POLICY, name="last", choose=last)
+    experiment = Experiment(instance, policy, 300)
+    assert experiment.lane_rule is None
+    assert experiment.run_chunk(0, 0, 5).pulls.tolist() == [50, 50, 1400]
+
+
+@pytest.mark.parametrize(
+    ("instance", "given"),
+    [
+        ("paper-1", {"scales": "estimated"}),
+        (find_family("two-constraints").draw(0, arm_count=3), {}),
+        ("paper-1", {"budget": 10_000_000}),
+    ],
+    ids=["noise estimated", "two constraints", "a huge budget"],
+)
+def test_what_is_not_run_in_lanes(instance: Any, given: dict[str, Any]) -> None:
+    loaded = Instance.load(instance) if isinstance(instance, str) else instance
+    assert Experiment(loaded, find_policy("top-two"), **{"budget": 400} | given).lane_rule is None
+
+
+def test_chunks_fill_the_lanes() -> None:
+    instance = find_family("uniform").draw(0, arm_count=20)
+    for budget in (300, 5000, 20_000):
+        for name in ("top-two", "ocba-co"):
+            size = Experiment(instance, find_policy(name), budget).chunk_size
+            assert size % kernels.LANES == 0
+            assert size > 0
+    assert Experiment(instance, find_policy("top-two"), 10_000_000).chunk_size == 1
