@@ -19,6 +19,7 @@ from tests.choosing import first_of, some_of
 from tests.faults.planting import Edit, leave_uncompiled, planted
 from tests.laws import adaptive_checks, checks
 from tests.laws import test_policy_laws as laws
+from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
 from tests.laws.relative import check_relative
 from tests.statistical import test_error_rates as rates
@@ -76,7 +77,23 @@ def variances_of_rates(rooms: Rooms) -> None:
     check_rates(rooms["core.noise"].fill_covariances)
 
 
+def side_by_side(rooms: Rooms) -> None:
+    check_lanes(
+        rooms["simulation.lanes.top_two"].RULE, rooms["policies.top_two"].make_work, size=60
+    )
+
+
+def lane_courses(rooms: Rooms) -> None:
+    rule = rooms["simulation.lanes.top_two"].RULE
+    check_lane_courses(rooms["simulation.lanes.kernels"], rule, rooms["policies.top_two"].POLICY)
+
+
 TOP_TWO = batches_of("top-two", adaptive_checks.check_top_two)
+SIDE_BY_SIDE = Named(
+    "tests/laws/test_lanes.py::test_top_two_chooses_side_by_side_as_one_by_one", side_by_side
+)
+LANE_COURSES = Named("tests/laws/test_lanes.py::test_courses_are_those_of_one_lane", lane_courses)
+LANES, LANE_KERNELS = "simulation.lanes.top_two", "simulation.lanes.kernels"
 OCBA = batches_of("ocba-co", adaptive_checks.check_ocba)
 THOMPSON = batches_of("thompson", adaptive_checks.check_thompson)
 
@@ -357,7 +374,7 @@ FAULTS = [
     ),
     fault(
         "the least margin is best among feasible-looking arms", GAPS,
-        "objective, own_margin, rank, best_objective, best_margin, best_rank",
+        "\n            objective, own_margin, rank, best_objective, best_margin, best_rank",
         "own_margin, own_margin, rank, best_margin, best_margin, best_rank",
         BEST, CSR,
     ),
@@ -596,19 +613,18 @@ FAULTS = [
     # The costs, and the rules that weigh them.
     fault(
         "correlation ignored in the cost of beating", COST,
-        "slope = covariances[arm, 0, 1] * per_lead * per_limit", "slope = 0.0",
+        "slope = crossed * per_lead * per_limit", "slope = 0.0",
         TOP_TWO,
     ),
     fault(
         "the best arm's noise forgotten", COST,
-        "joint, variance = covariances[arm, 0, 0] + best_part,",
-        "joint, variance = covariances[arm, 0, 0],",
+        "math.sqrt(lead_variance + best_part)", "math.sqrt(lead_variance)",
         TOP_TWO,
     ),
     fault(
         "costs of failing taken over the largest slack", COST,
-        "least = min(least, n * slack * slack / (2.0 * variance))",
-        "least = n * slack * slack / (2.0 * variance)",
+        "least = min(least, moving_cost(thresholds[c - 1] - estimates[arm, c], variance, n))",
+        "least = moving_cost(thresholds[c - 1] - estimates[arm, c], variance, n)",
         TOP_TWO,
     ),
     fault(
@@ -645,7 +661,7 @@ FAULTS = [
     ),
     fault(
         "a tie is settled by the challenger alone", TOP,
-        "share = n / (n + best_n)", "share = 0.0",
+        "share = n * per_best / (n * per_best + 1.0)", "share = 0.0",
         TOP_TWO,
     ),
     fault(
@@ -666,18 +682,63 @@ FAULTS = [
     ),
     fault(
         "a promised pull counts for the log alone", TOP,
-        "slope = work.hasty[arm] * (2.0 - work.shares[arm]) - work.costs[arm] + 1.0", "slope = 1.0",
+        "slope = hasty * (2.0 - share) - cost + 1.0", "slope = 1.0",
         TOP_TWO,
     ),
     fault(
         "a challenger's pull grows its whole cost", TOP,
-        "work.hasty[arm] * (2.0 - work.shares[arm])", "work.hasty[arm] * 2.0",
+        "hasty * (2.0 - share) - cost", "hasty * 2.0 - cost",
         TOP_TWO,
     ),
     fault(
         "the best arm's own doubt counts as its rivals' threats do", TOP,
         "ALONE * own", "1.0 * own",
         TOP_TWO,
+    ),
+    fault(
+        "side by side, the first arm always leads", LANES,
+        "better = (i == 0) | looks_better(", "better = (i == 0) | (i < 0) & looks_better(",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, none is ever taken for infeasible", LANES,
+        "feasible = front[BEST_MARGIN, lane] <= 0.0", "feasible = True",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, the best arm's own doubt counts as its rivals' threats do", LANES,
+        "own = ALONE * moving_cost(", "own = moving_cost(",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, pulls of the best arm meet no other threats", LANES,
+        "1.0 if to_best else 0.0", "0.0",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, ties go to the first arm", LANES,
+        "| ((value == least) & (rank < held_rank))", "| False",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, a promised pull is forgotten", LANES,
+        "arms[arm, PROMISED, lane] += 1.0", "pass",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, the batch's remainder is not pulled", LANE_KERNELS,
+        "pulls = size // slots + int(k < size % slots)", "pulls = size // slots",
+        LANE_COURSES,
+    ),
+    fault(
+        "side by side, the last lane is not counted", LANE_KERNELS,
+        "min(LANES, replications - first)", "min(LANES, replications - first) - 1",
+        LANE_COURSES,
+    ),
+    fault(
+        "side by side, a lane begins with the sums of the one before", LANE_KERNELS,
+        "sums[:] = 0.0", "pass",
+        LANE_COURSES,
     ),
     fault(
         "a safer answer need not be safe", POSTERIOR,

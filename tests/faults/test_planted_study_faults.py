@@ -217,7 +217,7 @@ FAULTS = [
     fault(
         "an old lease is as good as a new one", DESK,
         "if pull.lease != lease:", "if pull.lease < lease:",
-        KEPT, refused("TELLS", "a stale lease"), ANY_ORDER,
+        KEPT, refused("TELLS", "a stale lease"),
     ),
     fault(
         "a pull that is given back keeps its lease", DESK,

@@ -2,12 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.policies.policy import Evidence
+from ringfence.core.streams import Generator, chunk_streams
+from ringfence.policies.policy import AdaptivePolicy, Evidence
+from ringfence.simulation.adaptive_kernels import AdaptiveDesign
+from ringfence.simulation.kernels import Tally, shuffle
 from ringfence.simulation.lanes.rules import LIMIT, OBJECTIVE, PULLS, RANK, LaneRule
 from tests.laws.adaptive_checks import MakeWork, chosen_by, random_covariances
 
@@ -80,3 +84,104 @@ def check_lanes(rule: LaneRule, make_work: MakeWork, *, size: int) -> Counter[st
             seen["several arms"] += len(set(right)) > 1
             seen["pulls"] += len(right)
     return seen
+
+
+# ---------------------------------------------------------------------------------- the courses
+
+
+def settled_sums(
+    rng: Generator, arrays: Floats, noise: Floats, drawn: Mask, arm: int, pulls: int, block: Floats
+) -> None:
+    """Stand in for a law: a block's sum follows from its arm and length alone."""
+    for c in range(block.shape[0]):
+        block[c, 0] = pulls * arrays[arm, c] + ((7 * arm + 3 * pulls + 5 * c) % 5 - 2)
+
+
+def tally_of(replications: int) -> Tally:
+    return Tally(
+        wrong=np.zeros(replications, np.bool_), flag_wrong=np.zeros(replications, np.bool_),
+        lost_in_phase=np.zeros(1, np.int64), pulls=np.zeros(3, np.int64),
+        chosen=np.zeros((3, 2), np.int64), misjudged=np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+def check_lane_courses(kernels: Any, rule: LaneRule, policy: AdaptivePolicy) -> int:
+    """Compare whole courses in lanes with each lane's own, decided one by one.
+
+    Return how many different courses there were.
+    """
+    means = np.array([[0.3, -0.2], [0.1, 0.1], [0.2, -0.1]])
+    different = 0
+    for budget, growth, slots in ((65, 0.0, 4), (150, 0.3, 8)):
+        design = AdaptiveDesign(
+            warm_up=5, budget=budget, batch=4, growth=growth, slots=slots, scales=np.ones(2),
+            covariances=np.tile([[4.0, 1.0], [1.0, 4.0]], (3, 1, 1)), thresholds=np.zeros(1),
+            optimal=np.array([False, False, True]), feasible=True, shuffled=True,
+        )  # fmt: skip
+        found = tally_of(kernels.LANES + 6)
+        kernel = kernels.make_kernel(rule.choose, policy.answer, settled_sums, rule.arm_rows, 0)
+        room, work = kernels.make_room(design, rule, 0), policy.make_work(3, 2)
+        kernel(*chunk_streams(1, budget, 0), means, design, room, work, found)
+        right = tally_of(len(found.wrong))
+        _, order_rng = chunk_streams(1, budget, 0)
+        courses = set()
+        for first in (0, kernels.LANES):
+            courses |= set(
+                one_by_one(design, means, order_rng, policy, kernels.LANES, first, right)
+            )
+        for name, here, there in zip(Tally._fields, found, right, strict=True):
+            np.testing.assert_array_equal(here, there, name)
+        different += len(courses)
+    return different
+
+
+def one_by_one(
+    design: AdaptiveDesign,
+    means: Floats,
+    order_rng: Generator,
+    policy: AdaptivePolicy,
+    lanes: int,
+    first: int,
+    tally: Tally,
+) -> list[tuple[int, ...]]:
+    """Run as many replications as there are lanes, count those asked for, return their pulls."""
+    priorities = np.zeros((3, lanes), np.int64)
+    for lane in range(lanes):
+        shuffle(order_rng, priorities, lane)
+    sums, counts = np.zeros((lanes, 3, 2)), np.zeros((lanes, 3), np.int64)
+    fresh, block = np.full((lanes, 3), design.warm_up), np.zeros((2, 1))
+    work = policy.make_work(3, 2)
+    seen: list[Evidence] = []
+    while True:
+        for lane, arm in zip(*np.nonzero(fresh), strict=True):
+            settled_sums(order_rng, means, block, block > 0, int(arm), int(fresh[lane, arm]), block)
+            sums[lane, arm] += block[:, 0]
+        counts += fresh
+        left = design.budget - int(counts[0].sum())
+        nothing, alive = np.zeros(3, np.int64), np.ones(3, np.bool_)
+        seen = [
+            Evidence(
+                sums[lane] / counts[lane][:, None], counts[lane], nothing, alive,
+                design.covariances, design.scales, design.thresholds, priorities[:, lane],
+                np.array([left]),
+            )
+            for lane in range(lanes)
+        ]  # fmt: skip
+        size = min(max(design.batch, int(design.growth * (design.budget - left))), left)
+        if size == 0:
+            break
+        slots = min(size, design.slots)
+        uniforms = np.array([[order_rng.random() for _ in range(lanes)] for _ in range(slots)])
+        fresh[:] = 0
+        for lane in range(lanes):
+            batch = chosen_by(policy.choose, policy.make_work, seen[lane], uniforms[:, lane].copy())
+            for k, arm in enumerate(batch):
+                fresh[lane, arm] += len(range(k, size, slots))
+    for lane in range(min(lanes, len(tally.wrong) - first)):
+        arm, flag = policy.answer(seen[lane], work)
+        tally.flag_wrong[first + lane] = not flag
+        tally.wrong[first + lane] = arm != 2 or not flag
+        tally.chosen[arm, int(flag)] += 1
+        tally.lost_in_phase[0] += arm != 2
+        tally.pulls[:] += counts[lane]
+    return [tuple(map(int, pulled)) for pulled in counts]

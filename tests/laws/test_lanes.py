@@ -15,7 +15,7 @@ from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.lanes import kernels
 from ringfence.simulation.lanes.top_two import RULE
-from tests.laws.lane_checks import check_lanes
+from tests.laws.lane_checks import check_lane_courses, check_lanes
 
 BERNOULLI = {
     "objective": "minimize mean(loss)",
@@ -30,6 +30,10 @@ def test_top_two_chooses_side_by_side_as_one_by_one() -> None:
     seen = check_lanes(RULE, top_two.make_work, size=400)
     for what in ("feasible", "none feasible", "best arm pulled", "several arms"):
         assert seen[what] > 400, (what, seen)
+
+
+def test_courses_are_those_of_one_lane() -> None:
+    assert check_lane_courses(kernels, RULE, top_two.POLICY) > 50
 
 
 def test_noise_that_does_not_suit() -> None:
