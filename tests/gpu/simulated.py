@@ -25,7 +25,8 @@ from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_phase_policy, find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.cells import fight
-from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.counts import Counts
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu import engine as gpu_engine
 from ringfence.simulation.gpu.draws import SERIES, normal_pair

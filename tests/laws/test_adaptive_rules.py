@@ -23,7 +23,7 @@ from ringfence.simulation import reference
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from tests.choosing import few_of
+from tests.choosing import LONG, few_of
 from tests.laws import adaptive_checks as checks
 from tests.laws.adaptive_checks import MOST_BATCH, are_copies, chosen_by, random_study
 from tests.oracle import adaptive as slow
@@ -39,7 +39,7 @@ every_relabelled = pytest.mark.parametrize(
 
 lawful = settings(
     derandomize=True,
-    max_examples=150,
+    max_examples=150 if LONG else 75,
     deadline=None,
     database=None,
     report_multiple_bugs=False,

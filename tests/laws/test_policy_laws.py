@@ -23,6 +23,7 @@ from ringfence.policies.policy import PhasePolicy, Reject
 from ringfence.policies.registry import PHASE_POLICIES
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.kernels import never
+from tests.choosing import LONG
 from tests.laws.checks import Arrays, cases, play, possible_counts
 
 every_policy = pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda policy: policy.name)
@@ -30,7 +31,7 @@ every_policy = pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda poli
 # Laws are deterministic too: the same examples in every run, on every machine.
 lawful = settings(
     derandomize=True,
-    max_examples=200,
+    max_examples=200 if LONG else 100,
     deadline=None,
     database=None,
     report_multiple_bugs=False,

@@ -28,7 +28,8 @@ from ringfence.policies.registry import (
     find_policy,
 )
 from ringfence.simulation import reference
-from ringfence.simulation.experiment import Counts, Experiment, chunk_sizes, total
+from ringfence.simulation.counts import Counts, chunk_sizes, total
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.kernels import Tally
 from ringfence.simulation.laws import Law

@@ -98,7 +98,6 @@ def test_counted_errors_agree_with_the_plan(instance: str) -> None:
     assert fewer.error_rate > 0.01
 
 
-@pytest.mark.skipif(not LONG, reason="a plan with rivals has an adaptive policy too")
 def test_an_adaptive_policy_is_planned_in_growing_batches() -> None:
     found = rf.plan("paper-4", "top-two", target_error=0.1, brief=True)
     assert found.growth == 0.01
@@ -148,6 +147,7 @@ def test_a_variation_changes_one_thing() -> None:
     assert (fewer.means == instance.means[[0, 2, 3]]).all()
 
 
+@pytest.mark.skipif(not LONG, reason="every rival's kernel takes long to compile")
 def test_a_plan_names_the_policy_that_needs_least_and_what_would_help() -> None:
     found = rf.plan("paper-4", target_error=0.1)
     rivals = {one.what: one.budget for one in found.rivals}

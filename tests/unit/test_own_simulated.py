@@ -18,7 +18,8 @@ from ringfence.core.errors import EstimateError, ExpressionError, InputError
 from ringfence.policies.registry import find_policy
 from ringfence.reports.theory import theory_document
 from ringfence.simulation import reference
-from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.counts import Counts
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from tests.e2e.command_line import ringfence as command
 from tests.statistical.checks import check_same_rate

@@ -11,7 +11,8 @@ from functools import partial, reduce
 
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.interfaces.engines import RunTally, chunk_size_of, tallied_engine
-from ringfence.simulation.experiment import Counts, Experiment, chunk_sizes
+from ringfence.simulation.counts import Counts, chunk_sizes
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
 
 

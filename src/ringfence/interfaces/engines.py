@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from ringfence.core.errors import one_of
 from ringfence.simulation.cells import Count
-from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.counts import Counts
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.kernels import Tally
 
 RunChunk: TypeAlias = Callable[[Experiment, int, int, int], Tally | Counts]

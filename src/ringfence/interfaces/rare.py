@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from ringfence.core.errors import InputError
 from ringfence.execution.chunks import Progress, run_chunks
-from ringfence.simulation.experiment import Counts, Experiment, chunk_sizes, total
+from ringfence.simulation.counts import Counts, chunk_sizes, total
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.rare import guards
 from ringfence.simulation.rare.guards import Check, Overlap
 from ringfence.simulation.rare.importance import (

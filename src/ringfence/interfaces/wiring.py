@@ -49,13 +49,8 @@ from ringfence.reports.paper import (
 from ringfence.reports.replay import Replay
 from ringfence.reports.tournament import Tournament, tournament_report
 from ringfence.simulation.cells import Cell, budget_for, fight
-from ringfence.simulation.experiment import (
-    SCALES,
-    Counts,
-    Experiment,
-    chunk_sizes,
-    total,
-)
+from ringfence.simulation.counts import Counts, chunk_sizes, total
+from ringfence.simulation.experiment import SCALES, Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance
 from ringfence.simulation.logs import read_log

@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 from ringfence.core.errors import InputError
 from ringfence.policies.policy import Policy
-from ringfence.simulation.experiment import Counts, Experiment, total
+from ringfence.simulation.counts import Counts, total
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 
 _SEARCH_REPLICATIONS = 10_000

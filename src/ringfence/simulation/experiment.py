@@ -1,21 +1,20 @@
-"""One policy, one instance, one budget: what is replicated, chunk by chunk, and what is counted.
+"""One policy, one instance, one budget: what is replicated, chunk by chunk.
 
 A chunk is a fixed number of replications with streams of its own, so that its outcome depends on
 the seed and its number alone. May touch core, policies and simulation.
 """
 
 import math
-import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.baseline import Versus, kept_beside
 from ringfence.core.errors import InputError, RingfenceError, one_line, one_of
 from ringfence.core.schedule import Phase, pulls_used
@@ -41,43 +40,6 @@ _LANE_WORK = 2**10
 _LEAST_LANES = 8
 _SLOTS = 8  # choices in which a batch that grows is decided
 _Streams: TypeAlias = tuple[Generator, Generator]
-
-
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """What was counted over replications; sums of chunks, in any order.
-
-    `chosen` [arm, flag] counts the answers, infeasible first. `only_here_wrong` and
-    `only_first_wrong` count the replications on which this policy and the first of a comparison
-    differ.
-    """
-
-    replications: int
-    errors: int
-    wrong_flag: int
-    lost_in_phase: Integers
-    pulls: Floats
-    chosen: Integers
-    only_here_wrong: int
-    only_first_wrong: int
-
-    @classmethod
-    def of(cls, tally: Tally, *, first: Tally | None = None) -> "Counts":
-        """Count a chunk, beside the first policy's on the same random numbers if there is one."""
-        other = tally.wrong if first is None else first.wrong
-        return cls(
-            replications=len(tally.wrong),
-            errors=int(tally.wrong.sum()),
-            wrong_flag=int(tally.flag_wrong.sum()),
-            lost_in_phase=tally.lost_in_phase,
-            pulls=tally.pulls.astype(np.float64),
-            chosen=tally.chosen,
-            only_here_wrong=int((tally.wrong & ~other).sum()),
-            only_first_wrong=int((other & ~tally.wrong).sum()),
-        )
-
-    def __add__(self, more: "Counts") -> "Counts":
-        return Counts(**{key: value + getattr(more, key) for key, value in vars(self).items()})
 
 
 @dataclass(frozen=True)
@@ -399,14 +361,3 @@ class Experiment:
         room = lane_kernels.make_room(design, rule, law.normals)
         work = policy.make_work(len(self.instance.arms), len(design.scales))
         kernel(*streams, law.arrays, design, room, work, tally)
-
-
-def chunk_sizes(replications: int, size: int) -> Iterator[int]:
-    """Yield how many replications each chunk runs."""
-    for start in range(0, replications, size):
-        yield min(size, replications - start)
-
-
-def total(counts: Iterable[Counts]) -> Counts:
-    """Return the sum of at least one chunk's counts."""
-    return reduce(operator.add, counts)

@@ -10,7 +10,8 @@ from typing import Any
 
 from ringfence.core.intervals import binomial_interval
 from ringfence.core.showing import Rich
-from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.counts import Counts
+from ringfence.simulation.experiment import Experiment
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ from ringfence.core.errors import InputError
 from ringfence.core.running import Recipe
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
 from ringfence.simulation import adaptive_kernels, recorded_kernels
-from ringfence.simulation.experiment import Counts, Experiment
+from ringfence.simulation.counts import Counts
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.gpu import kernels as gpu_kernels
 from ringfence.simulation.gpu.compilation import (
     compilation_errors,
