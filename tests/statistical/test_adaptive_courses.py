@@ -157,7 +157,7 @@ def test_metrics_that_never_vary_break_nothing(policy: str) -> None:
         assert result.errors == 0
 
 
-@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
+@pytest.mark.parametrize("policy", few_of(["constrained-sr", "top-two"], "top-two"))
 def test_estimated_noise_costs_little(policy: str) -> None:
     """With 500 pulls an arm the estimates are good: the error is that of known noise, or nearly."""
     known = rf.simulate("paper-3", policy, budget=2000, replications=20_000, batch=10)

@@ -140,9 +140,12 @@ def weighed_answer(
                 )
                 if looks_feasible and margin(estimates, i, scales, thresholds) <= 0.0 <= place:
                     own /= 1.0 + SAFETY * (1.0 - reached[i, NODES])
+            as_likely = own >= highest * (1.0 - NEGLIGIBLE)  # rounding goes by the order of arms
             if place < 0:
                 highest = own
-            elif own > highest or (switched and own == highest and priority[i] < priority[answer]):
+            elif own > highest * (1.0 + NEGLIGIBLE) or (
+                switched and as_likely and priority[i] < priority[answer]
+            ):
                 answer, feasible, switched, highest = i, not nearest, True, own
     return answer, feasible
 
