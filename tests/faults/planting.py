@@ -108,6 +108,14 @@ class Edit:
         return source.replace(self.old, self.new)
 
 
+def require_applicable(edit: Edit) -> None:
+    """Refuse an edit whose snippet is not in its room, or not once: the source has changed."""
+    whole = edit.room if edit.room.startswith("tests.") else f"ringfence.{edit.room}"
+    origin = importlib.import_module(whole).__file__
+    assert origin is not None
+    edit.applied_to(Path(origin).read_text(encoding="utf-8"))
+
+
 def planted(*edits: Edit) -> Mapping[str, ModuleType]:
     """Return fresh copies of all rooms, by name, with the edits made; none is a control."""
     return _planted({room: f"ringfence.{room}" for room in ROOMS}, edits)

@@ -127,7 +127,7 @@ def test_whole_runs_on_recorded_samples(policy: PhasePolicy) -> None:
 # phases in three ways. Every compiled rule is the plain one: test_policy_laws.
 RUNS = [(policy, engine) for engine in ("reference", "cpu") for policy in PHASE_POLICIES]
 FEW_RUNS = RUNS[: len(PHASE_POLICIES)] + [
-    (find_phase_policy(name), "cpu") for name in ("constrained-sr", "sequential-halving", "uniform")
+    (find_phase_policy(name), "cpu") for name in ("constrained-sr", "sequential-halving")
 ]
 TRIED = few_of(RUNS, *FEW_RUNS)
 

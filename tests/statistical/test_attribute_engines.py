@@ -156,7 +156,6 @@ FEW_CELLS = [  # nearly every instance, both kinds of scales, and every kind of 
     ("latency", "constrained-sr", "estimated"),
     ("latency", "uniform", "known"),
     ("latency", "top-two", "estimated"),
-    ("most_quantile", "constrained-sr", "estimated"),
     ("spreads", "constrained-sr", "estimated"),
     ("tails", "constrained-sr", "known"),
     ("shares", "constrained-sr", "estimated"),

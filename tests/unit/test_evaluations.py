@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -210,6 +211,33 @@ def test_what_cannot_be_awaited_is_refused_and_given_back(evaluate: Callable[...
     study = make()
     with pytest.raises(InputError, match=r"Use it with study.optimize, or make it an async def"):
         asyncio.run(study.optimize_async(evaluate, workers=2))
+    assert untouched(study)
+
+
+def test_pulls_that_nobody_waits_for_any_more_are_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Cancelled while a thread asks: it may still be answered."""
+    study, asking, cancelled = make(), threading.Event(), threading.Event()
+    ask = study.ask
+
+    def slow(n: int = 1) -> list[Any]:
+        asking.set()
+        assert cancelled.wait(10)
+        return ask(n)
+
+    async def main() -> None:
+        task = asyncio.create_task(study.ask_async(2))
+        await asyncio.to_thread(asking.wait, 10)
+        task.cancel()
+        await asyncio.sleep(0)
+        cancelled.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    monkeypatch.setattr(study, "ask", slow)
+    asyncio.run(main())
+    assert study.status().issued > 0
     assert untouched(study)
 
 

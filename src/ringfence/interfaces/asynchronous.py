@@ -46,8 +46,15 @@ class AsyncCalls(Protocol):
         """Return the verdict."""
 
     async def ask_async(self, n: int = 1) -> list[Pull]:
-        """Lease pulls without blocking the event loop."""
-        return await asyncio.to_thread(self.ask, n)
+        """Lease pulls without blocking the event loop; if cancelled meanwhile, give them back."""
+        asked = asyncio.ensure_future(asyncio.to_thread(self.ask, n))
+        try:
+            return await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            with suppress(Exception):  # why it was cancelled is what counts
+                for pull in await asked:
+                    self._give_back(pull)
+            raise
 
     async def tell_async(self, pull: Pull, metrics: Mapping[str, float]) -> str:
         """Record a pull without blocking the event loop."""

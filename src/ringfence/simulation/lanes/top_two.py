@@ -78,7 +78,10 @@ def find_leaders(
 def weigh_threats(
     arms: Floats, front: Floats, covariances: Floats, thresholds: Floats, hurry: float
 ) -> None:
-    """Put every threat's value in place, and how it grows."""
+    """Put every threat's value in place, and how it grows.
+
+    In short loops, one after the other: vector units do each of them, and not all in one.
+    """
     threshold = thresholds[0]
     none_feasible = 0
     for lane in range(arms.shape[2]):
