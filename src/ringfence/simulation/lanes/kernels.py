@@ -111,6 +111,7 @@ def make_kernel(
             or noise.shape[0] != normals or noise.shape[1] != 1
             or block.shape[0] != _WIDTH or block.shape[1] != 1
         ):  # fmt: skip
+            tally.misjudged[0] += 1  # so that nothing is taken for counted
             return
         arm_count, replications = arms.shape[0], tally.wrong.shape[0]
         for first in range(0, replications, LANES):
