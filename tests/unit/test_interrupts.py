@@ -34,11 +34,16 @@ def make(**changes: Any) -> rf.Study:
     return rf.Study.create("s", **plain | changes)
 
 
-def interrupt_when(event: threading.Event) -> None:
-    """Interrupt the main thread once an event has come."""
+def interrupt_when(event: threading.Event, *, unnoticed: bool = False) -> None:
+    """Interrupt the main thread once an event has come.
+
+    Or without waking it, as when the signal comes just before it begins to wait.
+    """
 
     def act() -> None:
         event.wait(20.0)
+        if unnoticed:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=act).start()
@@ -79,6 +84,31 @@ def test_results_are_told_and_failures_given_back(kind: type[ThreadPoolExecutor]
     assert (stands.told, stands.failed, stands.issued) == (3, 0, 1)
     assert study.desk.held() == []
     assert study.ask()[0].lease == 2, "at once, without waiting for leases"
+
+
+def test_an_interrupt_just_before_a_wait_is_heard_while_evaluations_go_on() -> None:
+    began, go_on = threading.Event(), threading.Event()
+    heard: list[int] = []
+
+    def evaluate(arm: str, seed: int) -> dict[str, float]:
+        began.set()
+        go_on.wait(20.0)
+        return GOOD
+
+    def hear(count: int) -> None:
+        heard.append(count)
+        go_on.set()
+
+    study = make()
+    # Of all threads only the one that sends the signal takes it, so that no wait is broken off.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        interrupt_when(began, unnoticed=True)
+        with pytest.raises(KeyboardInterrupt):
+            study.optimize(evaluate, stops=hear)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    assert heard == [1]
 
 
 def test_what_was_returned_before_a_second_interrupt_is_told() -> None:

@@ -7,7 +7,7 @@ twice. May touch study and core.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -45,6 +45,20 @@ def order_for(desk: Desk, pull: PullFact) -> Order:
     name = definition.arm_names[pull.arm]
     seed = pull_seed(definition.seed, pull.arm, pull.ordinal)
     return Order(pull.number, pull.lease, name, definition.arms[name], seed)
+
+
+def first_completed(flying: Iterable["Future[Any]"], seconds: float) -> "set[Future[Any]]":
+    """Return evaluations that are over as soon as one is, or none after so many seconds.
+
+    In short waits: an interrupt that comes just before a wait begins is heard when it ends.
+    """
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        nap = max(0.0, min(left, _LONGEST_NAP_SECONDS))
+        over, _ = wait(flying, timeout=nap, return_when=FIRST_COMPLETED)
+        if over or left <= nap:
+            return over
 
 
 @dataclass
@@ -132,7 +146,7 @@ class Crew:
     def _land(self, resolve: Callable[[PullFact, "Future[Any]"], str]) -> int:
         """Wait for evaluations and resolve those that are done; extend the leases of the others."""
         beat = self.desk.plan.definition.lease_seconds / 3.0
-        over, _ = wait(self._flying, timeout=beat, return_when=FIRST_COMPLETED)
+        over = first_completed(self._flying, beat)
         for future in over:
             pull = self._flying[future]
             became = self._patiently(partial(resolve, pull, future))
