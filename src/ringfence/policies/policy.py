@@ -117,8 +117,10 @@ class PhasePolicy:
     """A policy that pulls every survivor alike, phase by phase, and drops arms between phases.
 
     `reject` is None for a policy that never drops an arm; `by_gaps` tells whether it drops the
-    largest gap, for those who explain what was dropped. The answer is always the arm that looks
-    best among the survivors. `edition` counts the rules that have had this name.
+    largest gap, for those who explain what was dropped. `weights(scales)` are for a policy that
+    drops the largest weighted sum of attributes, for those who say how often it errs. The answer is
+    always the arm that looks best among the survivors. `edition` counts the rules that have had
+    this name.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("sequential-halving")
@@ -134,6 +136,7 @@ class PhasePolicy:
     minimum_budget: Callable[[int], int]
     reject: Reject | None
     by_gaps: bool = False
+    weights: Callable[[Floats], Floats] | None = None
     edition: int = 1
 
     def phases(self, arm_count: int, budget: int, *, least: int = 1) -> tuple[Phase, ...]:

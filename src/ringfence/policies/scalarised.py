@@ -37,10 +37,16 @@ def weighted_sum(estimates: Floats, arm: int, scales: Floats, thresholds: Floats
     return total
 
 
+def weights(scales: Floats) -> Floats:
+    """Return what an attribute counts in the sum."""
+    return scales
+
+
 POLICY = PhasePolicy(
     name="scalarised",
     summary="a baseline: drops the arm with the worst sum of objective and constraints",
     schedule=successive_rejects_phases,
     minimum_budget=one_more_than_arms,
     reject=reject,
+    weights=weights,
 )

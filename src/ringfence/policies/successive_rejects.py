@@ -4,6 +4,8 @@ Audibert and Bubeck (COLT 2010). A baseline: it finds the best arm, not the best
 only its flag looks at the constraints. Touches its arguments only.
 """
 
+import numpy as np
+
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import margin, precedes
 from ringfence.core.schedule import one_more_than_arms, successive_rejects_phases
@@ -32,10 +34,16 @@ def reject(
     return worst
 
 
+def weights(scales: Floats) -> Floats:
+    """Return that the objective alone counts."""
+    return np.eye(1, len(scales)).ravel()
+
+
 POLICY = PhasePolicy(
     name="successive-rejects",
     summary="the unconstrained ancestor: drops the arm with the worst objective",
     schedule=successive_rejects_phases,
     minimum_budget=one_more_than_arms,
     reject=reject,
+    weights=weights,
 )

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Mask
+from ringfence.core.arrays import Mask
 from ringfence.core.oracle import static_rate, sum_rate
-from ringfence.policies import scalarised, successive_rejects
 from ringfence.policies.policy import PhasePolicy
 from ringfence.policies.registry import PHASE_POLICIES
 from ringfence.simulation.instance import Instance
@@ -65,11 +64,10 @@ def last_phase_rate(instance: Instance, policy: PhasePolicy) -> float:
         _reject_by_truth(instance, policy, alive, phase.keep, total)
     if not alive[instance.hardness.optimal]:
         return 0.0
-    weights = _weights_of(instance, policy)
     shares = np.full(len(alive), total / _LONG_RUN)
-    if weights is None:
+    if policy.weights is None:
         return static_rate(instance.truth, shares, left)
-    return sum_rate(instance.truth, shares, weights, left)
+    return sum_rate(instance.truth, shares, policy.weights(instance.scales), left)
 
 
 def _reject_by_truth(
@@ -82,12 +80,3 @@ def _reject_by_truth(
             instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
         )
         alive[out] = False
-
-
-def _weights_of(instance: Instance, policy: PhasePolicy) -> Floats | None:
-    """Return the weights of the sum that a policy compares arms by; None is by the answer."""
-    if policy.reject is scalarised.reject:
-        return instance.scales
-    if policy.reject is successive_rejects.reject:
-        return np.eye(1, len(instance.scales)).ravel()
-    return None
