@@ -40,15 +40,10 @@ if TYPE_CHECKING:
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV as ConstrainedSearchCV
     from ringfence.interfaces.leases import Pull, Status
+    from ringfence.interfaces.reproducing import reproduce_paper
     from ringfence.interfaces.studies import Study
-    from ringfence.interfaces.wiring import (
-        compare,
-        plan,
-        replay,
-        reproduce_paper,
-        simulate,
-        tournament,
-    )
+    from ringfence.interfaces.tournaments import tournament
+    from ringfence.interfaces.wiring import compare, plan, replay, simulate
     from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
     from ringfence.reports.charts import (
@@ -128,13 +123,13 @@ _HOMES = {
     "proven_constant": "core.measurement",
     "replay": "interfaces.wiring",
     "replay_figure": "reports.charts",
-    "reproduce_paper": "interfaces.wiring",
+    "reproduce_paper": "interfaces.reproducing",
     "save_chart": "reports.charts",
     "plan": "interfaces.wiring",
     "simulate": "interfaces.wiring",
     "successive_rejects_phases": "core.schedule",
     "to_frame": "interfaces.bridges.frames",
-    "tournament": "interfaces.wiring",
+    "tournament": "interfaces.tournaments",
     "tournament_figure": "reports.charts",
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ringfence.interfaces import benchmark, wiring
+from ringfence.interfaces import benchmark, reproducing
 from ringfence.policies.registry import POLICIES, QUICK_POLICIES
 from tests.choosing import few_of
 from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process, timeless
@@ -479,7 +479,7 @@ def test_compare_repeats_itself_on_any_threads() -> None:
 @pytest.fixture
 def short_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the unpublished points few replications."""
-    monkeypatch.setattr(wiring, "UNPUBLISHED_REPLICATIONS", 1000)
+    monkeypatch.setattr(reproducing, "UNPUBLISHED_REPLICATIONS", 1000)
 
 
 POINT_KEYS = {

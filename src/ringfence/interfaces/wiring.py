@@ -1,26 +1,34 @@
-"""Composes the rooms into the public functions: the one file that knows them all.
+"""Composes the rooms into the public functions; it and two neighbours know them all.
 
-May touch every room.
+The neighbours are `tournaments.py`, for families, and `reproducing.py`, for the paper. May touch
+every room.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
-from numbers import Integral
-from pathlib import Path
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, overload
 
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
-from ringfence.interfaces.checking import each_once, listed
+from ringfence.interfaces.accepting import (
+    ONE_INSTANCE,
+    AnyInstance,
+    AnyPolicy,
+    instance_of,
+    policies_of,
+    policy_of,
+    positive,
+    threads_of,
+)
+from ringfence.interfaces.checking import listed
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.engines import (
     RunChunk,
     chunk_size_of,
-    find_counter,
     find_engine,
     is_worth_a_gpu,
     workers_of,
@@ -36,36 +44,17 @@ from ringfence.interfaces.rare import (
 from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
-from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
-from ringfence.policies.registry import QUICK_POLICIES, find_policy
-from ringfence.reports.paper import (
-    BUDGETS,
-    POLICY_NAMES,
-    UNPUBLISHED_BUDGETS,
-    UNPUBLISHED_INSTANCE,
-    PaperReport,
-    paper_report,
-)
+from ringfence.policies.registry import QUICK_POLICIES
 from ringfence.reports.replay import Replay
-from ringfence.reports.tournament import Tournament, tournament_report
-from ringfence.simulation.cells import Cell, budget_for, fight
 from ringfence.simulation.counts import Counts, chunk_sizes, total
 from ringfence.simulation.experiment import SCALES, Experiment
-from ringfence.simulation.families import find_family
-from ringfence.simulation.instance import PAPER_INSTANCES, Instance
 from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
-from ringfence.simulation.rare.importance import with_pilots
 from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import ComparisonRow, SimulationResult
 
-AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
-AnyPolicy: TypeAlias = Policy | str
 REPLICATIONS = 100_000
 METHODS = ("monte-carlo", "importance", "splitting", "auto")
-UNPUBLISHED_REPLICATIONS = 100_000
-_ONE_INSTANCE = (Instance, Mapping, str, Path)
-_ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
 
 
 @overload
@@ -142,16 +131,16 @@ def simulate(
     """
     if method not in METHODS:
         raise one_of("method", method, METHODS)
-    replications, threads = _count("replications", replications), _threads(threads)
+    replications, threads = positive("replications", replications), threads_of(threads)
     if method == "splitting" and replications != REPLICATIONS:
         raise no_replications(replications)
     seed = whole_seed(seed)
     experiment = Experiment(
-        _instance(instance),
-        _policy(policy),
+        instance_of(instance),
+        policy_of(policy),
         budget,
         scales=scales,
-        batch=_count("batch", batch),
+        batch=positive("batch", batch),
     )
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
@@ -211,16 +200,16 @@ def compare(
     constrained-sr 0.24
     uniform 0.27
     """
-    replications, threads = _count("replications", replications), _threads(threads)
-    seed, batch = whole_seed(seed), _count("batch", batch)
-    sources = listed("instances", instances, _ONE_INSTANCE)
-    chosen, amounts = _policies(policies), listed("budgets", budgets)
+    replications, threads = positive("replications", replications), threads_of(threads)
+    seed, batch = whole_seed(seed), positive("batch", batch)
+    sources = listed("instances", instances, ONE_INSTANCE)
+    chosen, amounts = policies_of(policies), listed("budgets", budgets)
     plans = [
         [
             Experiment(loaded, policy, budget, shared=True, scales=scales, batch=batch)
             for policy in chosen
         ]
-        for loaded in map(_instance, sources)
+        for loaded in map(instance_of, sources)
         for budget in amounts
     ]
     return [
@@ -235,79 +224,6 @@ def compare(
             progress=progress,
         )
     ]
-
-
-def tournament(
-    family: str = "uniform",
-    *,
-    arm_counts: int | Sequence[int] = (3, 8, 20),
-    count: int = 100,
-    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
-    target_error: float = 0.05,
-    scales: str = "known",
-    least_errors: int = 200,
-    most_replications: int = 200_000,
-    seed: int = 0,
-    engine: str = "cpu",
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Tournament:
-    """Return how policies compare over random instances of a family, by size.
-
-    Each instance is fought at the budget where the first policy errs `target_error` of the time;
-    every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
-    `most_replications`. `engine="cuda"` fights on GPUs; budgets are found on the CPU, and are the
-    same. `progress` is told of finished instances.
-
-    >>> import ringfence as rf
-    >>> result = rf.tournament(
-    ...     arm_counts=3, count=4, policies=["constrained-sr", "uniform"], least_errors=50
-    ... )
-    >>> for standing in result.standings:
-    ...     print(standing.policy, f"{standing.geometric_mean:.1f}")
-    constrained-sr 1.0
-    uniform 1.2
-    """
-    kind, seed = find_family(family), whole_seed(seed)
-    count, threads = _count("count", count), _threads(threads)
-    least_errors = _count("least_errors", least_errors)
-    most_replications = _count("most_replications", most_replications)
-    target_error = whole_target(target_error)
-    if not 0.0 < target_error < 1.0:
-        raise InputError(
-            f"target_error = {target_error!r} must lie between 0 and 1. Use 0.05, or 0.01."
-        )
-    chosen = _policies(policies)
-    sizes = [_count("arms", size) for size in listed("arm_counts", arm_counts)]
-    each_once("arm_counts", sizes)
-    count_chunk = find_counter(engine)
-    plan = [(number, size) for size in sizes for number in range(count)]
-
-    def work(place: int, _: int) -> list[Cell]:
-        number, arm_count = plan[place]
-        instance = kind.draw(number, arm_count=arm_count, seed=seed)
-        budget = budget_for(instance, chosen[0], target_error, seed=seed, scales=scales)
-        return [
-            fight(
-                instance,
-                policy,
-                budget,
-                seed=seed,
-                scales=scales,
-                least_errors=least_errors,
-                most_replications=most_replications,
-                count=count_chunk,
-            )
-            for policy in chosen
-        ]
-
-    rounds = run_chunks(
-        work, [1] * len(plan), threads=workers_of(engine, threads), progress=progress
-    )
-    cells = [cell for fought in rounds for cell in fought]
-    return tournament_report(
-        cells, family=family, seed=seed, target_error=target_error, scales=scales
-    )
 
 
 def plan(
@@ -335,13 +251,13 @@ def plan(
     >>> print(f"{plan.policy} needs about {round(plan.point.budget, -3):,} pulls")
     constrained-sr needs about 14,000 pulls
     """
-    hands = Hands(whole_seed(seed), _threads(threads), executor)
+    hands = Hands(whole_seed(seed), threads_of(threads), executor)
     target_error = whole_target(target_error)
     if isinstance(instance, Study):
-        chosen = None if policy is None else _policy(policy)
+        chosen = None if policy is None else policy_of(policy)
         return plan_from_study(instance, target_error, hands, advance, policy=chosen, brief=brief)
-    chosen = _policy("constrained-sr" if policy is None else policy)
-    return plan_instance(_instance(instance), chosen, target_error, hands, advance, brief=brief)
+    chosen = policy_of("constrained-sr" if policy is None else policy)
+    return plan_instance(instance_of(instance), chosen, target_error, hands, advance, brief=brief)
 
 
 def replay(
@@ -394,20 +310,20 @@ def replay(
     [True, True, True, True]
     """
     replications, threads, seed = (
-        _count("replications", replications),
-        _threads(threads),
+        positive("replications", replications),
+        threads_of(threads),
         whole_seed(seed),
     )
     amounts = listed("budgets", budgets)
-    wanted = [_count("budget", budget) for budget in amounts if budget is not None]
+    wanted = [positive("budget", budget) for budget in amounts if budget is not None]
     if scales not in SCALES:
         raise one_of("scales", scales, SCALES)
     rerun = Rerun(
-        policies=_policies(policies),
+        policies=policies_of(policies),
         replications=replications,
         seed=seed,
         scales=scales,
-        batch=None if batch is None else _count("batch", batch),
+        batch=None if batch is None else positive("batch", batch),
         threads=threads,
         progress=progress,
     )
@@ -423,95 +339,6 @@ def replay(
     return replay_log(log, rerun, budgets=wanted or None, force=force)
 
 
-def reproduce_paper(
-    *,
-    replications: int = 100_000,
-    seed: int = 0,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> PaperReport:
-    """Return the paper's four panels beside its published points, with fitted decay rates.
-
-    The points that the paper could only give as minus infinity are filled by importance sampling.
-
-    >>> import ringfence as rf
-    >>> report = rf.reproduce_paper(replications=1000)
-    >>> len(report.points), sum(statement.holds is False for statement in report.statements)
-    (80, 0)
-    >>> rf.save_chart(rf.paper_figure(report), "paper.svg").name
-    'paper.svg'
-    """
-    instances = [Instance.load(name) for name in PAPER_INSTANCES]
-    rows = compare(
-        instances,
-        policies=POLICY_NAMES,
-        budgets=BUDGETS,
-        replications=replications,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
-    hands = Hands(seed, threads, progress=progress)
-    beyond = [
-        by_importance(
-            Experiment(instances[UNPUBLISHED_INSTANCE - 1], find_policy(policy), budget),
-            UNPUBLISHED_REPLICATIONS,
-            hands,
-            cross_check=False,
-        )
-        for budget in UNPUBLISHED_BUDGETS
-        for policy in POLICY_NAMES
-    ]
-    return paper_report([row.result for row in rows], beyond, instances)
-
-
-def paper_replications(replications: int) -> int:
-    """Return how many replications `reproduce_paper` runs in all, for a progress bar."""
-    points = len(PAPER_INSTANCES) * len(BUDGETS)
-    beyond = len(UNPUBLISHED_BUDGETS) * len(POLICY_NAMES) * with_pilots(UNPUBLISHED_REPLICATIONS)
-    return points * replications + beyond
-
-
 def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
     found = run(experiment, seed, chunk, size)
     return found if isinstance(found, Counts) else Counts.of(found)
-
-
-def _instance(source: AnyInstance) -> Instance:
-    if isinstance(source, Instance):
-        return source
-    if isinstance(source, Mapping):
-        return Instance.from_dict(source)
-    if isinstance(source, str | Path):
-        return Instance.load(source)
-    raise InputError(
-        f"instance = {source!r} must be a name, the path of a TOML file, its content as a "
-        "dictionary, or an Instance. Give one."
-    )
-
-
-def _policy(source: AnyPolicy) -> Policy:
-    if isinstance(source, str):
-        return find_policy(source)
-    if not isinstance(source, PhasePolicy | AdaptivePolicy):
-        raise InputError(f"policy = {source!r} must be a name, a PhasePolicy or an AdaptivePolicy.")
-    return source
-
-
-def _policies(sources: AnyPolicy | Sequence[AnyPolicy]) -> list[Policy]:
-    """Return policies whose names tell them apart."""
-    chosen = [_policy(source) for source in listed("policies", sources, _ONE_POLICY)]
-    remedy = "Leave the repeats out, or rename one that differs."
-    each_once("policies", [policy.name for policy in chosen], remedy)
-    return chosen
-
-
-def _count(key: str, value: int) -> int:
-    if not isinstance(value, Integral) or value < 1:
-        rule = "at least 1" if isinstance(value, Integral) else "a whole number"
-        raise InputError(f"{key} = {value!r} must be {rule}. Give a positive whole number.")
-    return int(value)
-
-
-def _threads(threads: int | None) -> int | None:
-    return None if threads is None else _count("threads", threads)

@@ -81,7 +81,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare policies at equal budgets, on instances or over a family of random ones."""
-    from ringfence.interfaces import wiring
+    from ringfence.interfaces import tournaments, wiring
     from ringfence.policies.registry import QUICK_POLICIES
 
     names = [policy.name for policy in QUICK_POLICIES] if policies is None else _listed(policies)
@@ -105,7 +105,7 @@ def compare(
             require_chart_path(figure)
             require_rivals(names)
         with output.progress_bar("instances", max(1, len(sizes) * count)) as advance:
-            result = wiring.tournament(
+            result = tournaments.tournament(
                 family,
                 arm_counts=sizes,
                 count=count,

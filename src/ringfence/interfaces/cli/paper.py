@@ -1,4 +1,4 @@
-"""`ringfence paper`: the paper's figure, ours beside the published points. May touch wiring."""
+"""`ringfence paper`: the paper's figure beside the published points. May touch reproducing."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,15 +20,15 @@ def paper(
     json: Json = False,
 ) -> None:
     """Reproduce the paper's four panels beside its 80 published points."""
-    from ringfence.interfaces import wiring
+    from ringfence.interfaces import reproducing
 
     if figure is not None:
         from ringfence.reports.charts import require_chart_path
 
         require_chart_path(figure)
-    total = wiring.paper_replications(replications)
+    total = reproducing.paper_replications(replications)
     with output.progress_bar("replications", max(1, total)) as advance:
-        report = wiring.reproduce_paper(
+        report = reproducing.reproduce_paper(
             replications=replications, seed=seed, threads=threads, progress=advance
         )
     if figure is not None:

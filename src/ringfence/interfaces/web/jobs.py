@@ -1,6 +1,6 @@
 """Work that takes seconds: planning, and the paper's panels. One at a time, beside the requests.
 
-May touch wiring.
+May touch wiring and reproducing.
 """
 
 import secrets
@@ -108,16 +108,16 @@ def reproduction(replications: int) -> Callable[[Advance], Any]:
     """Return the work of drawing the paper's four panels."""
 
     def work(advance: Advance) -> Any:
-        from ringfence.interfaces import wiring
+        from ringfence.interfaces import reproducing
 
-        done, total = 0, wiring.paper_replications(replications)
+        done, total = 0, reproducing.paper_replications(replications)
 
         def progress(more: int) -> None:
             nonlocal done
             done += more
             advance(f"{done:,} of {total:,} replications")
 
-        return wiring.reproduce_paper(replications=replications, progress=progress)
+        return reproducing.reproduce_paper(replications=replications, progress=progress)
 
     return work
 

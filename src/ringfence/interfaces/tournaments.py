@@ -1,0 +1,88 @@
+"""Policies against each other over random instances of a family. May touch everything below."""
+
+from collections.abc import Sequence
+
+from ringfence.core.errors import InputError
+from ringfence.core.streams import whole_seed
+from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.interfaces.accepting import AnyPolicy, policies_of, positive, threads_of
+from ringfence.interfaces.checking import each_once, listed
+from ringfence.interfaces.engines import find_counter, workers_of
+from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.reports.tournament import Tournament, tournament_report
+from ringfence.simulation.cells import Cell, budget_for, fight
+from ringfence.simulation.families import find_family
+from ringfence.simulation.planning import whole_target
+
+
+def tournament(
+    family: str = "uniform",
+    *,
+    arm_counts: int | Sequence[int] = (3, 8, 20),
+    count: int = 100,
+    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
+    target_error: float = 0.05,
+    scales: str = "known",
+    least_errors: int = 200,
+    most_replications: int = 200_000,
+    seed: int = 0,
+    engine: str = "cpu",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Tournament:
+    """Return how policies compare over random instances of a family, by size.
+
+    Each instance is fought at the budget where the first policy errs `target_error` of the time;
+    every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
+    `most_replications`. `engine="cuda"` fights on GPUs; budgets are found on the CPU, and are the
+    same. `progress` is told of finished instances.
+
+    >>> import ringfence as rf
+    >>> result = rf.tournament(
+    ...     arm_counts=3, count=4, policies=["constrained-sr", "uniform"], least_errors=50
+    ... )
+    >>> for standing in result.standings:
+    ...     print(standing.policy, f"{standing.geometric_mean:.1f}")
+    constrained-sr 1.0
+    uniform 1.2
+    """
+    kind, seed = find_family(family), whole_seed(seed)
+    count, threads = positive("count", count), threads_of(threads)
+    least_errors = positive("least_errors", least_errors)
+    most_replications = positive("most_replications", most_replications)
+    target_error = whole_target(target_error)
+    if not 0.0 < target_error < 1.0:
+        raise InputError(
+            f"target_error = {target_error!r} must lie between 0 and 1. Use 0.05, or 0.01."
+        )
+    chosen = policies_of(policies)
+    sizes = [positive("arms", size) for size in listed("arm_counts", arm_counts)]
+    each_once("arm_counts", sizes)
+    count_chunk = find_counter(engine)
+    plan = [(number, size) for size in sizes for number in range(count)]
+
+    def work(place: int, _: int) -> list[Cell]:
+        number, arm_count = plan[place]
+        instance = kind.draw(number, arm_count=arm_count, seed=seed)
+        budget = budget_for(instance, chosen[0], target_error, seed=seed, scales=scales)
+        return [
+            fight(
+                instance,
+                policy,
+                budget,
+                seed=seed,
+                scales=scales,
+                least_errors=least_errors,
+                most_replications=most_replications,
+                count=count_chunk,
+            )
+            for policy in chosen
+        ]
+
+    rounds = run_chunks(
+        work, [1] * len(plan), threads=workers_of(engine, threads), progress=progress
+    )
+    cells = [cell for fought in rounds for cell in fought]
+    return tournament_report(
+        cells, family=family, seed=seed, target_error=target_error, scales=scales
+    )
