@@ -756,6 +756,11 @@ FAULTS = [
         LIKELIEST,
     ),
     fault(
+        "an arm that is as good without noise is better", POSTERIOR,
+        "if lead <= -REACH * deviation:", "if lead < -REACH * deviation:",
+        LIKELIEST,
+    ),
+    fault(
         "the likeliest answer takes metrics for independent", POSTERIOR,
         "slope = covariances[arm, 0, c] / covariances[arm, 0, 0] if deviation > 0.0 else 0.0",
         "slope = 0.0",

@@ -283,10 +283,10 @@ def passing_by_cell(seen: Evidence, arm: int) -> Floats:
 
 
 def passes_below(passing: Floats, leads: Floats, deviation: float) -> Floats:
-    """Return the chances to pass with an objective at most each of `leads` above its estimate."""
+    """Return the chances to pass with an objective less than each of `leads` above its estimate."""
     _, weights = normal_nodes(-REACH)
     if deviation == 0.0:
-        return np.where(leads >= 0.0, weights @ passing, 0.0)
+        return np.where(leads > 0.0, weights @ passing, 0.0)
     edges = np.linspace(-REACH, REACH, NODES + 1)
     z = leads / deviation
     last = np.clip(np.searchsorted(edges, z, side="right") - 1, 0, NODES - 1)

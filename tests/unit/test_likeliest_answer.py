@@ -103,3 +103,22 @@ def test_metrics_without_noise_have_certain_answers() -> None:
     estimates[:, 1] = [3.0, 1.0, 2.0]
     found = likeliest_answer(estimates, counts, alive, nothing, SCALES, LIMIT, order, *rooms(3))
     assert found == (1, False)
+
+
+@pytest.mark.parametrize("cheapest", [1.0, 2.9])
+def test_arms_that_tie_without_noise_do_not_beat_each_other(cheapest: float) -> None:
+    """Two arms at one price keep the limit: together they must not seem the less likely answer."""
+    estimates = np.array([[3.0, -0.6], [cheapest, 0.3], [3.0, -0.5]])
+    covariances, counts = np.tile(np.diag([0.0, 1.0]), (3, 1, 1)), np.array([60, 60, 60])
+    alive, order = np.ones(3, np.bool_), np.arange(3)
+    found = likeliest_answer(estimates, counts, alive, covariances, SCALES, LIMIT, order, *rooms(3))
+    assert found == (0, True)
+    passing, reached = rooms(3)
+    for i in range(3):
+        fill_passing(passing, reached, i, estimates, counts, covariances, LIMIT)
+    given = estimates, counts, alive, covariances
+    chances = [chance_feasible_best(i, *given, passing, reached) for i in range(3)]
+    dear = 1.0 - reached[1, NODES]  # the cheap one breaks its limit
+    assert chances == pytest.approx([dear, reached[1, NODES], dear], abs=1e-3)
+    assert most_doubt(0, *given, SCALES, LIMIT) < EVEN
+    assert may_be_best(2, 0, 0.5, estimates, counts, covariances, reached)

@@ -60,6 +60,11 @@ def chance_below(gap: float, variance: float) -> float:
     return 0.5 * math.erfc(gap / math.sqrt(2.0 * variance))
 
 
+def chance_ahead(gap: float, variance: float) -> float:
+    """Return the probability that such a normal is below zero: a tie without noise is not ahead."""
+    return 0.0 if variance <= 0.0 <= gap else chance_below(gap, variance)
+
+
 def margin_variance(
     estimates: Floats, covariances: Floats, arm: int, scales: Floats, thresholds: Floats
 ) -> float:
@@ -179,10 +184,10 @@ def most_doubt(
             total += passes
             if i != best:
                 spread = margin_variance(estimates, covariances, best, scales, thresholds) / best_n
-                total += chance_below(own - best_margin, variance + spread)
+                total += chance_ahead(own - best_margin, variance + spread)
         elif i != best:
             spread = covariances[i, 0, 0] / n + covariances[best, 0, 0] / best_n
-            total += min(passes, chance_below(estimates[i, 0] - estimates[best, 0], spread))
+            total += min(passes, chance_ahead(estimates[i, 0] - estimates[best, 0], spread))
         else:
             for c in range(1, estimates.shape[1]):
                 excess = estimates[best, c] - thresholds[c - 1]
@@ -236,11 +241,13 @@ def chance_reached(
     passing: Floats,
     reached: Floats,
 ) -> float:
-    """Return the probability that an arm is feasible and its objective at most `at`."""
+    """Return the probability that an arm is feasible and its objective below `at`."""
     deviation = math.sqrt(covariances[arm, 0, 0] / counts[arm])
     lead = at - estimates[arm, 0]
-    if abs(lead) >= REACH * deviation:
-        return float(reached[arm, NODES]) if lead >= 0.0 else 0.0
+    if lead <= -REACH * deviation:  # without noise, as good is not better
+        return 0.0
+    if lead >= REACH * deviation:
+        return float(reached[arm, NODES])
     step = 2.0 * REACH / NODES
     z = lead / deviation
     cell = min(int((z + REACH) / step), NODES - 1)
@@ -260,7 +267,7 @@ def may_be_best(
     """Tell whether an arm can be the best feasible one with that probability, by two bounds."""
     lead = estimates[best, 0] - estimates[arm, 0]
     spread = covariances[best, 0, 0] / counts[best] + covariances[arm, 0, 0] / counts[arm]
-    better = reached[best, NODES] + chance_below(lead, spread) - 1.0 if arm != best else 0.0
+    better = reached[best, NODES] + chance_ahead(lead, spread) - 1.0 if arm != best else 0.0
     return reached[arm, NODES] >= chance and 1.0 - better >= chance
 
 
