@@ -11,7 +11,7 @@ from scipy import stats
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import NoAnswerError
 from ringfence.interfaces.studies import Study
-from ringfence.reports.verdict import findings, is_tied, reason, remarks
+from ringfence.reports.verdict import findings, is_tied, reason, remarks, sentence
 from ringfence.study.verdict import RUNNING, Flip, Verdict
 
 ALPHA = 1e-6
@@ -321,6 +321,31 @@ def test_an_answer_that_does_not_look_best_says_what_does() -> None:
         "arm 0 looks better",
     ]
     assert verdict.flips == (), "they would be those of arm 0"
+
+
+def test_an_answer_that_seems_to_break_a_limit_says_so_and_others_keep_their_looks() -> None:
+    """Arms 0 and 1 break the limit by a hair: likely one of them keeps it. Arm 2 surely does."""
+    verdict = seen_as([(0.0, 0.85), (-3.0, 0.82), (5.0, -2.0)])
+    assert (verdict.arm, verdict.feasible, verdict.apparent) == ("arm 1", True, "arm 2")
+    assert (verdict.verdict, verdict.confidence < 0.7) == ("feasible", True)
+    assert "likeliest to be the best feasible arm, though it seems to break" in sentence(verdict)
+    assert "mean(risk) <= 1 seems broken: 1.02" in findings(verdict)[0]
+    assert [arm.kind for arm in verdict.arms] == [
+        "infeasible-suboptimal", "optimal", "feasible-suboptimal",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_cheaper_arm_that_breaks_its_limit_gains_nothing_from_a_tie(policy: str) -> None:
+    """Prices have no noise, and two arms that keep the limit have the same one."""
+    law = gaussian([[3.0, 0.0], [1.0, 2.0], [3.0, 0.0]])
+    verdict = judged(
+        make(policy=policy),
+        lambda arm, seed: law(arm, seed) | {"loss": 1.0 if arm == "arm 1" else 3.0},
+    )
+    assert verdict.arm != "arm 1"
+    assert verdict.feasible
+    assert verdict.confidence > 0.9
 
 
 def test_an_answer_that_looks_best_says_nothing_of_it() -> None:

@@ -47,7 +47,10 @@ def sentence(verdict: Verdict) -> str:
     so_far = "" if verdict.finished else "So far: "
     sure = percent(verdict.confidence)
     if verdict.verdict == "feasible":
-        return f"{so_far}{verdict.arm} is the best feasible arm ({sure} sure of both)."
+        best = "is the best feasible arm"
+        if named(verdict, verdict.arm).blocked_by:
+            best = "is likeliest to be the best feasible arm, though it seems to break a limit"
+        return f"{so_far}{verdict.arm} {best} ({sure} sure of both)."
     if verdict.verdict == "infeasible":
         return f"{so_far}no arm is feasible; {verdict.arm} comes nearest ({sure} sure of both)."
     looks = "is feasible" if verdict.feasible else "is not feasible, nor any other"
@@ -72,7 +75,8 @@ def remarks(verdict: Verdict) -> list[str]:
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
     chosen = named(verdict, verdict.arm)
-    lines = [f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by]
+    blocks = "seems broken" if verdict.feasible else "blocks it"
+    lines = [f"{limit} {blocks}: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by]
     lines += appearance(verdict)
     if not verdict.feasible:
         lines.append("How near arms come, their margin, is in units of the noise.")
@@ -98,10 +102,10 @@ def findings(verdict: Verdict) -> list[str]:
 
 
 def flip_sentence(flip: Flip) -> str:
-    """Return where another threshold would change the answer."""
-    answer = f"{flip.answer} would be the answer"
+    """Return where another threshold would change what looks best."""
+    answer = f"{flip.answer} would look best"
     if flip.answer is None:
-        answer = "no arm would be feasible"
+        answer = "no arm would look feasible"
     if flip.beyond is None:
         return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
     return f"With a threshold {flip.side} {flip.beyond:.6g} in {flip.constraint}, {answer}."

@@ -68,11 +68,11 @@ class ArmVerdict:
 
 @dataclass(frozen=True)
 class Flip:
-    """Where another threshold of one constraint would change the answer, others left as they are.
+    """Where with another threshold of one constraint another arm would look best and feasible.
 
-    `answer` is then the best feasible arm, or None. Where a limit has to exclude an arm, `beyond`
-    is that arm's own value, and the threshold the next number on the other side of it. Post hoc,
-    and so exploratory: thresholds are to be fixed before the data.
+    By estimates alone: that arm is `answer`, or None where none would look feasible. Where a limit
+    has to exclude an arm, `beyond` is that arm's own value, and the threshold the next number on
+    the other side of it. Post hoc, and so exploratory: thresholds are to be fixed before the data.
     """
 
     constraint: str
@@ -160,7 +160,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 pulls=int(book.counts[arm]),
                 estimates=written[arm],
                 margin=worst,
-                kind=_kind(evidence, best, arm) if seen else None,
+                kind=_kind(evidence, best, arm, feasible=feasible) if seen else None,
                 status=left.reason if left is not None else RUNNING,
                 blocked_by=_blocked_by(plan.problem, evidence, arm) if seen else (),
                 phase=phase,
@@ -247,14 +247,14 @@ def _margin_interval(evidence: Evidence, shares: Shares, arm: int) -> tuple[floa
     return at - reach, at, at + reach
 
 
-def _kind(evidence: Evidence, best: int, arm: int) -> Kind:
-    """Return what an arm looks like beside the answer."""
+def _kind(evidence: Evidence, best: int, arm: int, *, feasible: bool) -> Kind:
+    """Return what an arm looks like beside the answer, which may look otherwise itself."""
     if arm == best:
         return "optimal"
-    if _margin(evidence, best) > 0.0:
-        return "infeasible"
     if _margin(evidence, arm) <= 0.0:
         return "feasible-suboptimal"
+    if not feasible:
+        return "infeasible"
     better = evidence.estimates[arm, 0] <= evidence.estimates[best, 0]
     return "deceiver" if better else "infeasible-suboptimal"
 

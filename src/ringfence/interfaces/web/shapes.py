@@ -241,7 +241,7 @@ class Arm(BaseModel):
 
 
 class Flip(BaseModel):
-    """A threshold at which the answer would be another one; None: no arm would be feasible.
+    """A threshold at which another arm would look best; None: no arm would look feasible.
 
     Where it must exclude an arm, `beyond` is that arm's value, and the threshold the next number.
     """
