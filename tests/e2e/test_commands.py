@@ -641,6 +641,14 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*COMPARE, "--target-error", "0.05"),
         ("--target-error goes with --family",),
     ),
+    "a target too rare to be counted": (
+        ("compare", "--family", "uniform", "--target-error", "1e-7"),
+        ("target_error = 1e-07", "between 0.0001 and 0.5", "Use 0.05"),
+    ),
+    "a target that no policy needs pulls for": (
+        ("compare", "--family", "uniform", "--target-error", "0.9"),
+        ("target_error = 0.9", "between 0.0001 and 0.5"),
+    ),
     "replications of a family": (
         ("compare", "--family", "uniform", "--replications", "1000"),
         ("--replications does not go with --family", "--errors and --most"),

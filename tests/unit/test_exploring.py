@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,7 +132,8 @@ def test_what_cannot_be_asked_is_refused() -> None:
     for place in (-1, 2):
         with pytest.raises(InputError, match="counted from 0"):
             study.what_if(place, 1.0)
-    for threshold in (math.nan, math.inf):
+    threshold: Any
+    for threshold in (math.nan, math.inf, "4"):
         with pytest.raises(InputError, match="finite"):
             study.what_if(0, threshold)
     with pytest.raises(InputError, match="must be one of"):

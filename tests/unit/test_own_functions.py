@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 
 from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Attribute, Own
-from ringfence.core.errors import EstimateError
+from ringfence.core.errors import EstimateError, InputError
 from ringfence.core.expressions import parse_attribute
 from ringfence.core.measurement import measure_sample
+from ringfence.interfaces.studies import Study
 from tests.oracle import attributes as oracle
 from tests.statistical.checks import LIMIT
 from tests.unit.measuring import X_ONLY, check_refused, transcribed
@@ -200,3 +202,44 @@ def test_the_error_of_a_function_keeps_its_cause() -> None:
     with pytest.raises(EstimateError) as caught:
         measure_sample(own_of("mine(x)", mine=fails), {"x": [1.0, 2.0, 3.0]})
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_a_function_that_exits_is_an_error_by_name() -> None:
+    def leaves(values: Floats) -> float:
+        raise SystemExit(9)
+
+    with pytest.raises(EstimateError, match=r"leaves\(x\).*raised SystemExit: 9"):
+        measure_sample(own_of("leaves(x)", leaves=leaves), {"x": np.arange(5.0)}, arm="a")
+
+
+def test_a_function_that_returns_much_is_quoted_in_short() -> None:
+    with pytest.raises(EstimateError) as refused:
+        measure_sample(own_of("all(x)", all=list), {"x": np.arange(500.0)})
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"estimate": 3}, "estimate = 3 must be a function"),
+        ({"estimate": len, "variance": 3.0}, r"variance = 3\.0 must be a function"),
+        ({"estimate": len, "least_pulls": -3}, "least_pulls = -3 must be a whole number"),
+        ({"estimate": len, "least_pulls": 2.5}, r"least_pulls = 2\.5 must be a whole number"),
+        ({"estimate": len, "least_pulls": "a"}, "least_pulls = 'a' must be a whole number"),
+    ],
+)
+def test_what_is_stated_of_a_function_is_checked_at_once(given: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Own(**given)
+
+
+def test_a_study_loaded_without_its_functions_says_so(tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/own.db"
+    told: dict[str, Any] = {"functions": {"sharpe": lambda x: float(np.mean(x))}}
+    Study.create(
+        "own", arms=["a", "b"], objective="maximize sharpe(x)", constraints="mean(y) <= 1",
+        budget=20, storage=storage, **told,
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"functions = \['sharpe'\] must be given again"):
+        Study.load("own", storage=storage)
+    assert Study.load("own", storage=storage, **told).status().told == 0

@@ -73,3 +73,28 @@ def test_an_unreadable_constraint_is_counted_from_zero() -> None:
         Problem.parse("minimize mean(a)", ["mean(b) <= 1", "mean(c) < 2"])
     assert caught.value.position == 8
     assert caught.value.text == "mean(c) < 2"
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("share(y > 1) <= 5", r"between 0 and 1.*5% is 0\.05"),
+        ("share(y > 1) >= 1.5", "between 0 and 1"),
+        ("share(y > 1) <= -0.1", "between 0 and 1, and so must its limit be. Mend it"),
+        ("std(y) <= -1", "at least 0"),
+        ("variance(y) >= -0.5", "at least 0"),
+    ],
+)
+def test_limits_where_nothing_can_be_are_refused_when_they_are_new(limit: str, said: str) -> None:
+    problem = Problem.parse("minimize mean(x)", ["mean(y) <= -9", limit])  # as stored ones are read
+    with pytest.raises(InputError, match=rf"constraints\[1\] = '.*{said}"):
+        problem.with_possible_limits()
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ["share(y > 1) <= 1", "share(y > 1) >= 0", "std(y) <= 0", "share(y > 1) <= 2 * baseline"],
+)
+def test_limits_on_the_edge_and_relative_ones_are_taken(limit: str) -> None:
+    problem = Problem.parse("minimize mean(x)", limit)
+    assert problem.with_possible_limits() is problem

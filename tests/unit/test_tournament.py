@@ -59,6 +59,14 @@ def test_a_target_that_is_met_at_once_gives_the_least_budget() -> None:
     assert budget_for(instance, policy, 0.05, seed=0, scales="estimated") == 5
 
 
+def test_rare_targets_are_searched_for_with_enough_replications() -> None:
+    """With ten thousand, a target of 0.05% would be five errors: off by half as a rule."""
+    instance, policy = find_family("uniform").draw(1, arm_count=3), find_policy("constrained-sr")
+    budget = budget_for(instance, policy, 5e-4, seed=5)
+    errors = int(Experiment(instance, policy, budget).run_chunk(9, 0, 1_000_000).wrong.sum())
+    assert errors == pytest.approx(500, abs=6 * math.sqrt(500 + 50**2))
+
+
 def test_a_hopeless_target_is_refused() -> None:
     policy = find_policy("successive-rejects")  # ignores constraints, and so takes the deceiver
     instance = rf.Instance.from_dict(
@@ -162,8 +170,8 @@ def test_a_tournament_does_not_depend_on_threads() -> None:
         ({"family": "uniformm"}, "family = 'uniformm' must be one of"),
         ({"arm_counts": 1}, "arms = 1 must be at least 2"),
         ({"count": 0}, "count = 0 must be at least 1"),
-        ({"target_error": 0.0}, "target_error = 0.0 must lie between 0 and 1"),
-        ({"target_error": 1.5}, "target_error = 1.5 must lie between 0 and 1"),
+        ({"target_error": 0.0}, "target_error = 0.0 must lie between 0.0001 and 0.5"),
+        ({"target_error": 1.5}, "target_error = 1.5 must lie between 0.0001 and 0.5"),
         ({"policies": []}, "policies = \\[\\] must name at least one"),
         ({"arm_counts": []}, "arm_counts = \\[\\] must name at least one"),
         ({"least_errors": 0}, "least_errors = 0 must be at least 1"),

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 from ringfence.core import statistics
+from ringfence.core.errors import InputError
 
 SHARES = {
     ">": statistics.SHARE_ABOVE,
@@ -57,6 +59,16 @@ class Own:
     estimate: Callable[..., float]
     variance: Callable[..., float] | None = None
     least_pulls: int = 2
+
+    def __post_init__(self) -> None:
+        for key, one in (("estimate", self.estimate), ("variance", self.variance)):
+            if not callable(one) and (key == "estimate" or one is not None):
+                raise InputError(f"Own: {key} = {one!r} must be a function of arrays. Mend it.")
+        if not isinstance(self.least_pulls, Integral) or self.least_pulls < 1:
+            raise InputError(
+                f"Own: least_pulls = {self.least_pulls!r} must be a whole number, at least 1. "
+                "Mend it."
+            )
 
 
 Functions: TypeAlias = Mapping[str, Callable[..., Any] | Own]

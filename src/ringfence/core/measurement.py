@@ -4,6 +4,7 @@ Errors name the arm and the attribute. Touches its arguments only.
 """
 
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -237,7 +238,7 @@ def _call(
     """Call a user's function on copies: whatever it does, nothing of ours changes."""
     try:
         value = function(*(values.copy() for values in arrays))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         pulls = len(arrays[0])
         raise EstimateError(
             attribute,
@@ -250,7 +251,7 @@ def _call(
         raise EstimateError(
             attribute,
             arm,
-            f"{what} returned {value!r} ({len(arrays[0])} pulls)",
+            f"{what} returned {reprlib.repr(value)} ({len(arrays[0])} pulls)",
             "It must return a finite number; nothing was lost.",
         )
     return float(number)

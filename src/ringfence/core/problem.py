@@ -4,6 +4,7 @@ The turning happens here, once; everything below a problem works on oriented val
 people see is in their own units and direction. Touches its arguments only.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from ringfence.core.attributes import Attribute, Constraint, Functions, Objectiv
 from ringfence.core.errors import ExpressionError, InputError, one_of
 from ringfence.core.expressions import parse_constraint, parse_objective
 from ringfence.core.running import Recipe
+
+_RANGES = {"share": (0.0, 1.0), "variance": (0.0, math.inf), "std": (0.0, math.inf)}
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,23 @@ class Problem:
             except ExpressionError as error:
                 raise _placed(f"constraints[{place}]", error) from None
         return cls(parsed_objective, tuple(parsed))
+
+    def with_possible_limits(self) -> "Problem":
+        """Return the problem; a limit where its attribute can never be is refused.
+
+        For problems that are new: what was stored is read as it is.
+        """
+        for place, constraint in enumerate(self.constraints):
+            name, limit = constraint.attribute.statistic, constraint.threshold
+            low, high = _RANGES.get(name, (-math.inf, math.inf))
+            if constraint.factor == 0.0 and not low <= limit <= high:
+                rule = f"between {low:g} and {high:g}" if high < math.inf else f"at least {low:g}"
+                percent = " It is no percentage: 5% is 0.05." if high == 1.0 < limit else ""
+                raise InputError(
+                    f"constraints[{place}] = '{constraint}': a {name} is {rule}, and so must its "
+                    f"limit be.{percent} Mend it."
+                )
+        return self
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -164,6 +164,11 @@ class Study(StudyViews, AsyncCalls):
         opened = open_storage(place, exists=True)
         with opened.reading(name) as ledger:
             definition = ledger.definition
+        if missing := [one for one in definition.functions if one not in (functions or {})]:
+            raise InputError(
+                f"study {name!r} has functions of your own: functions = {missing} must be given "
+                "again. Use Study.load(..., functions={...}), or name the study's file."
+            )
         return cls(Desk(Plan.of(definition, functions), opened, clock))
 
     def ask(self, n: int = 1) -> list[Pull]:
@@ -383,7 +388,7 @@ class Study(StudyViews, AsyncCalls):
 def _plan(definition: Definition, functions: Functions | None) -> Plan:
     """Return the plan of a definition whose metrics and noise are written out."""
     plan = Plan.of(definition, functions)
-    plan.problem.place_of_baseline(definition.baseline, definition.arm_names)
+    plan.problem.with_possible_limits().place_of_baseline(definition.baseline, definition.arm_names)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
     metrics = tuple(printable("metric", metric) for metric in (*used, *further))

@@ -14,6 +14,8 @@ from ringfence.simulation.cells import Cell, budget_for, fight
 from ringfence.simulation.families import find_family
 from ringfence.simulation.planning import whole_target
 
+RAREST_TARGET, COMMONEST_TARGET = 1e-4, 0.5
+
 
 def tournament(
     family: str = "uniform",
@@ -32,10 +34,10 @@ def tournament(
 ) -> Tournament:
     """Return how policies compare over random instances of a family, by size.
 
-    Each instance is fought at the budget where the first policy errs `target_error` of the time;
-    every ratio is to that policy. A cell runs until it has seen `least_errors`, or has run
-    `most_replications`. `engine="cuda"` fights on GPUs; budgets are found on the CPU, and are the
-    same. `progress` is told of finished instances.
+    Each instance is fought at the budget where the first policy errs `target_error` of the time, or
+    at its least where it errs less often; every ratio is to that policy. A cell runs until it has
+    seen `least_errors`, or has run `most_replications`. `engine="cuda"` fights on GPUs; budgets are
+    found on the CPU, and are the same. `progress` is told of finished instances.
 
     >>> import ringfence as rf
     >>> result = rf.tournament(
@@ -51,9 +53,10 @@ def tournament(
     least_errors = positive("least_errors", least_errors)
     most_replications = positive("most_replications", most_replications)
     target_error = whole_target(target_error)
-    if not 0.0 < target_error < 1.0:
+    if not RAREST_TARGET <= target_error <= COMMONEST_TARGET:
         raise InputError(
-            f"target_error = {target_error!r} must lie between 0 and 1. Use 0.05, or 0.01."
+            f"target_error = {target_error!r} must lie between {RAREST_TARGET:g} and "
+            f"{COMMONEST_TARGET:g}: budgets are found by counting errors. Use 0.05, or 0.01."
         )
     chosen = policies_of(policies)
     sizes = [positive("arms", size) for size in listed("arm_counts", arm_counts)]

@@ -16,6 +16,7 @@ from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 
 _SEARCH_REPLICATIONS = 10_000
+_SEARCH_ERRORS = 100  # that a search expects to see at its target, at the least
 _SEARCH_PRECISION = 1.01
 _LARGEST_BUDGET = 10**7
 _BATCHES = 400
@@ -46,12 +47,14 @@ def budget_for(
 ) -> int:
     """Return a budget at which a policy's error rate is close to a target.
 
-    The least one, to a percent, at which ten thousand replications say so.
+    The least one, to a percent, at which ten thousand replications say so, or more where the target
+    is rare. Where the policy errs less often even at its least budget, it is that.
     """
+    replications = max(_SEARCH_REPLICATIONS, math.ceil(_SEARCH_ERRORS / target))
 
     def errs_too_often(budget: int) -> bool:
         experiment = Experiment(instance, policy, budget, scales=scales)
-        counts = _run(experiment, seed, 0, _SEARCH_REPLICATIONS)
+        counts = _run(experiment, seed, 0, replications)
         return counts.errors > target * counts.replications
 
     low = high = smallest_budget(instance, policy, scales=scales)

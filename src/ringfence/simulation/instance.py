@@ -127,7 +127,7 @@ class Instance:
             wanted_columns,
         )
 
-        problem = Problem.parse(objective, constraints, functions=functions)
+        problem = Problem.parse(objective, constraints, functions=functions).with_possible_limits()
         columns = columns_of_frame(frame, wanted_columns(arm, problem))
         return table_instance(name, problem, columns, arm, baseline=baseline)
 

@@ -129,7 +129,9 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         key: loaded_function(f"functions.{key}", text, folder)
         for key, text in (file.functions or {}).items()
     }
-    problem = Problem.parse(file.objective, file.constraints, functions=functions)
+    problem = Problem.parse(
+        file.objective, file.constraints, functions=functions
+    ).with_possible_limits()
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):

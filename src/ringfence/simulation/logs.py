@@ -143,7 +143,7 @@ def read_log(
 
     `baseline` is the arm that limits are relative to, if any is.
     """
-    problem = Problem.parse(objective, constraints, functions=functions)
+    problem = Problem.parse(objective, constraints, functions=functions).with_possible_limits()
     columns, unusable, dropped = _usable(
         table_columns(table, wanted_columns(arm, problem)), arm, problem.metrics
     )

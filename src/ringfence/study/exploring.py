@@ -6,6 +6,7 @@ May touch policies and core.
 
 import math
 from dataclasses import replace
+from numbers import Real
 
 from ringfence.core.errors import InputError
 from ringfence.study.book import Book
@@ -43,7 +44,7 @@ def _moved(plan: Plan, place: int, threshold: float) -> Plan:
             f"constraint = {place}: {constraints[place]} is relative to the baseline. Ask about a "
             "limit that is a number."
         )
-    if not math.isfinite(threshold):
+    if not isinstance(threshold, Real) or not math.isfinite(threshold):
         raise InputError(f"threshold = {threshold!r} must be a finite number. Mend it.")
     changed = replace(constraints[place], threshold=float(threshold))
     others = (*constraints[:place], changed, *constraints[place + 1 :])
