@@ -243,3 +243,19 @@ def test_a_study_loaded_without_its_functions_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"functions = \['sharpe'\] must be given again"):
         Study.load("own", storage=storage)
     assert Study.load("own", storage=storage, **told).status().told == 0
+
+
+def test_where_a_study_stands_is_told_though_its_function_fails() -> None:
+    def fails(values: Floats) -> float:
+        raise ZeroDivisionError("no spread")
+
+    study = Study.create(
+        "own", arms=["a", "b"], objective="maximize fails(x)", constraints="mean(y) <= 1",
+        budget=20, storage="memory://", functions={"fails": fails}, policy="uniform",
+    )  # fmt: skip
+    pulls = study.ask(8)
+    study.tell_many(pulls, [{"x": float(place), "y": 0.0} for place in range(8)])
+    with pytest.raises(EstimateError, match="no spread"):
+        study.recommend()
+    stands = study.status()
+    assert (stands.told, stands.issued, stands.arm, stands.feasible) == (8, 0, None, None)

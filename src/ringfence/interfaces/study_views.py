@@ -3,11 +3,12 @@
 Nothing here changes it. May touch every room.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import InputError, RingfenceError, nearest, one_of
+from ringfence.core.errors import EstimateError, InputError, RingfenceError, nearest, one_of
 from ringfence.core.streams import pull_seeds
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Status
@@ -159,12 +160,16 @@ class StudyViews:
         return study_html(self.definition, vars(self.status(view)), found)
 
     def status(self, view: View | None = None) -> Status:
-        """Return where the study stands, now or when it was viewed."""
+        """Return where the study stands, now or when it was viewed.
+
+        Counts need no estimate: where a function of one's own fails, no arm is named.
+        """
         view, names = view or self.desk.look(samples=False), self.definition.arm_names
         running = in_the_running(view)
         best, flag = None, None
         if running.any():
-            best, flag = answer_of(self.desk.plan, running, view.book)
+            with suppress(EstimateError):
+                best, flag = answer_of(self.desk.plan, running, view.book)
         alive = view.last.alive if view.last is not None else [True] * len(names)
         return Status(
             study=self.name,
