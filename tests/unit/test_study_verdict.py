@@ -432,8 +432,13 @@ MOST_LIMITS = [(0.2, -0.5), (0.8, 0.3), (-0.6, 0.5), (1.8, -2.0)]
 
 
 def answer_under(rows: Any, objective: str, limits: list[str]) -> tuple[str, bool]:
-    """Return the plain answer that the same observations give under these limits."""
-    study = make(arms=4, objective=objective, constraints=limits)
+    """Return the plain answer that the same observations give under these limits.
+
+    Flips are looked for far beyond where a share can be, too.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Problem, "with_possible_limits", lambda self: self)
+        study = make(arms=4, objective=objective, constraints=limits)
     study.bring(rows, arm="arm", label="again")
     verdict = study.recommend()
     return verdict.arm, verdict.feasible
@@ -441,11 +446,7 @@ def answer_under(rows: Any, objective: str, limits: list[str]) -> tuple[str, boo
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_answer_changes_at_a_flip_and_not_before(
-    problem: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Flips are looked for far beyond where a share can be.
-    monkeypatch.setattr(Problem, "with_possible_limits", lambda self: self)
+def test_the_answer_changes_at_a_flip_and_not_before(problem: str, seed: int) -> None:
     objective, written = PROBLEMS[problem]
     values = LIMITS.get(problem, MOST_LIMITS)[seed]
     rng = np.random.default_rng([3, seed])
