@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.headroom import hardest
 from benchmarks.leaderboard import BASE, KINDS, fights
 from docs.make_leaderboard import read, table
 from ringfence.policies.policy import AdaptivePolicy
 from ringfence.policies.registry import POLICIES, find_policy
 from ringfence.reports.tournament import tournament_report
 from ringfence.simulation.cells import Cell
-from ringfence.simulation.families import FAMILIES
+from ringfence.simulation.families import FAMILIES, find_family
 
 
 def test_every_policy_is_fought_and_every_kind_by_several() -> None:
@@ -56,3 +57,16 @@ def test_documents_of_one_kind_become_one_table_with_each_base_counted_once(
     assert "    --policies constrained-sr,uniform,top-two" in lines
     rows = [line.split(" | ")[0] for line in lines if line.startswith("| `")]
     assert rows == ["| `top-two`", "| `uniform`", "| `constrained-sr`"], "the best comes first"
+
+
+def test_arms_that_are_taken_away_are_those_of_the_largest_gaps() -> None:
+    for number in range(4):
+        whole = find_family("uniform").draw(number, arm_count=9)
+        few = hardest(whole, 4)
+        gaps = {name: arm.delta for name, arm in zip(whole.arms, whole.hardness.arms, strict=True)}
+        right = whole.arms[whole.hardness.optimal]
+        ranked = sorted((gap, name) for name, gap in gaps.items() if gap is not None)
+        assert set(few.arms) == {right, *(name for _, name in ranked[:3])}
+        assert few.arms[few.hardness.optimal] == right
+        places = [whole.arms.index(name) for name in few.arms]
+        assert few.means.tolist() == whole.means[places].tolist()

@@ -339,7 +339,7 @@ def test_an_answer_that_seems_to_break_a_limit_says_so_and_others_keep_their_loo
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_cheaper_arm_that_breaks_its_limit_gains_nothing_from_a_tie(policy: str) -> None:
     """Prices have no noise, and two arms that keep the limit have the same one."""
-    law = gaussian([[3.0, 0.0], [1.0, 2.0], [3.0, 0.0]])
+    law = gaussian([[3.0, -1.0], [1.0, 1.6], [3.0, -1.0]])
     verdict = judged(
         make(policy=policy),
         lambda arm, seed: law(arm, seed) | {"loss": 1.0 if arm == "arm 1" else 3.0},

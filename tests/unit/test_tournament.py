@@ -11,7 +11,9 @@ from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_policy
 from ringfence.reports.charts import tournament_rows
 from ringfence.reports.tournament import Duel, tournament_report
+from ringfence.simulation import cells as fighting
 from ringfence.simulation.cells import Cell, budget_for, fight
+from ringfence.simulation.counts import Counts
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 
@@ -59,12 +61,25 @@ def test_a_target_that_is_met_at_once_gives_the_least_budget() -> None:
     assert budget_for(instance, policy, 0.05, seed=0, scales="estimated") == 5
 
 
-def test_rare_targets_are_searched_for_with_enough_replications() -> None:
-    """With ten thousand, a target of 0.05% would be five errors: off by half as a rule."""
+def test_rare_targets_are_searched_for_with_enough_replications(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hundred errors at the target; ten thousand replications would see one of 0.01%."""
     instance, policy = find_family("uniform").draw(1, arm_count=3), find_policy("constrained-sr")
-    budget = budget_for(instance, policy, 5e-4, seed=5)
-    errors = int(Experiment(instance, policy, budget).run_chunk(9, 0, 1_000_000).wrong.sum())
-    assert errors == pytest.approx(500, abs=6 * math.sqrt(500 + 50**2))
+    sizes: list[int] = []
+    run = fighting._run
+
+    def recorded(experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
+        sizes.append(size)
+        return run(experiment, seed, chunk, size)
+
+    monkeypatch.setattr(fighting, "_run", recorded)
+    for target, size in ((0.05, 10_000), (1e-3, 100_000), (3e-4, 333_334)):
+        sizes.clear()
+        budget = budget_for(instance, policy, target, seed=5)
+        assert set(sizes) == {size}
+        errors = int(Experiment(instance, policy, budget).run_chunk(9, 0, size).wrong.sum())
+        assert errors == pytest.approx(target * size, rel=0.6)
 
 
 def test_a_hopeless_target_is_refused() -> None:
