@@ -666,7 +666,33 @@ FAULTS = [
     ),
     fault(
         "what hinders a threat beyond its cost is forgotten", TOP,
-        "work.hindrances[i] *= rests_on", "work.hindrances[i] = rests_on",
+        "hindrance * math.sqrt(math.sqrt(hindrance)) if rival", "1.0 if rival",
+        TOP_TWO,
+    ),
+    fault(
+        "what hinders a threat counts for its factor and no more", TOP,
+        "hindrance * math.sqrt(math.sqrt(hindrance))", "hindrance",
+        TOP_TWO,
+    ),
+    fault(
+        "a threat by one arm alone is taken for as hindered as one by a pair", TOP,
+        "sole = SOLE if", "sole = 1.0 if",
+        TOP_TWO,
+    ),
+    fault(
+        "pulls for rivals' sake do not settle the best arm's own doubt", TOP,
+        "else crowd * crowd", "else 1.0",
+        TOP_TWO,
+    ),
+    fault(
+        "a best arm of few pulls is doubted for their number", TOP,
+        "crowd = max(work.pulls[best] * arm_count / pull_count, 1.0)",
+        "crowd = work.pulls[best] * arm_count / pull_count",
+        TOP_TWO,
+    ),
+    fault(
+        "promised pulls of the best arm do not settle its own doubt", TOP,
+        "(3.0 if crowd > 1.0 else 1.0)", "1.0",
         TOP_TWO,
     ),
     fault(
@@ -682,7 +708,7 @@ FAULTS = [
     ),
     fault(
         "a promised pull counts for the log alone", TOP,
-        "slope = hasty * (2.0 - share) - cost + 1.0", "slope = 1.0",
+        "slope = hasty * (2.0 - share) - cost + (", "slope = (",
         TOP_TWO,
     ),
     fault(
@@ -708,6 +734,11 @@ FAULTS = [
     fault(
         "side by side, the best arm's own doubt counts as its rivals' threats do", LANES,
         "own = ALONE * moving_cost(", "own = moving_cost(",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, pulls for rivals' sake do not settle the best arm's own doubt", LANES,
+        "front[CROWD, lane] = max(n * arms.shape[0] / pull_count, 1.0)", "front[CROWD, lane] = 1.0",
         SIDE_BY_SIDE,
     ),
     fault(

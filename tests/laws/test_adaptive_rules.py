@@ -128,7 +128,7 @@ def test_top_two_by_hand() -> None:
     seen = by_hand([[0, -0.5], [1, -9]], [[1, 1], [1, 1]], [10, 30])
     # Values: 1.4 10/8 + ln 10 = 4.1 for failing; 30/8 + ln(120/7) = 6.6 for beating.
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [0]
-    # With 30 and 10 pulls: 1.4 30/8 + ln 30 = 8.7, and 6.6 as before; the leader's share is 1/4.
+    # With 30 and 10 pulls: 1.4 30/8 + ln 30 + 2 ln 1.5 = 9.5, and 6.6; the leader's share is 1/4.
     seen = by_hand([[0, -0.5], [1, -9]], [[1, 1], [1, 1]], [30, 10])
     assert choices(top_two.POLICY, seen, np.array([0.24])) == [0]
     assert choices(top_two.POLICY, seen, np.array([0.26])) == [1]
@@ -138,11 +138,39 @@ def test_top_two_counts_what_hinders_a_threat() -> None:
     """Two arms that cost the same: one only has to be better, the other to pass as well."""
     seen = by_hand([[0, -9], [1, 0], [1, -9]], [[1, 1]] * 3, [90, 10, 10])
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
-    # One on the verge of failing is half as likely: log 2 is made up for by half the pulls.
+    # One on the verge of failing counts 2^1.25 times: with half the pulls, 5 x^2 + 0.25 ln 2 is
+    # 10 at x = 1.402.
     seen = by_hand([[0, -9], [1.4, 0], [1, -9]], [[1, 1]] * 3, [10**6, 10, 20])
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [1]
-    seen = by_hand([[0, -9], [1.43, 0], [1, -9]], [[1, 1]] * 3, [10**6, 10, 20])
+    seen = by_hand([[0, -9], [1.404, 0], [1, -9]], [[1, 1]] * 3, [10**6, 10, 20])
     assert choices(top_two.POLICY, seen, np.array([0.9])) == [2]
+
+
+def test_top_two_looks_first_at_an_arm_that_only_has_to_pass() -> None:
+    """It is the answer if it passes: 10 y^2 / 2 - 0.8 for passing, 5.0 for beating the leader.
+
+    The deceiver, far better but over the limit, is at y = 1.076 as urgent as an arm that lies one
+    behind the leader and passes.
+    """
+    for over, chosen in ((1.07, 1), (1.08, 2)):
+        seen = by_hand([[0, -9], [-9, over], [1, -9]], [[1, 1]] * 3, [10**6, 10, 10])
+        assert choices(top_two.POLICY, seen, np.array([0.9])) == [chosen]
+
+
+def test_top_two_doubts_less_what_is_pulled_for_its_rivals_sake() -> None:
+    """Of 400 pulls the leader has 300, and its own doubt 2 ln 3 more than its cost and log.
+
+    1.4 c + ln 300 + 2 ln 3 is the value of the deceiver, 5.8 - 0.8 + ln 25, for c = 0.23;
+    without the rivals' part it would be the leader's turn up to c = 1.8.
+    """
+    deceiver = [-9, math.sqrt(2 * 5.8 / 25)]
+    for c, chosen in ((0.22, 0), (0.24, 1), (1.7, 1)):
+        leader = [0, -math.sqrt(2 * c / 300)]
+        hopeless = [9, -9]
+        seen = by_hand(
+            [leader, deceiver, hopeless, hopeless], [[1, 1]] * 4, [300, 25, 38, 37], left=10**12
+        )
+        assert choices(top_two.POLICY, seen, np.array([0.9])) == [chosen]
 
 
 def test_top_two_settles_ties_from_both_sides() -> None:

@@ -28,6 +28,7 @@ from tests.oracle import transcription as paper
 from tests.oracle.least_moves import Change, Study
 
 ALONE = 1.4  # how much dearer the leader's own doubt counts
+SOLE = 0.45  # what a threat by one arm alone counts
 SAFETY = 3  # how often the chance to fail counts against a safer answer
 REDRAWS = 10
 DIGITS = 60
@@ -151,18 +152,26 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
     all, and another arm come closer, by staying below one of the leader's violations. Pulls in
     flight or promised make a threat dearer: by the share of the cost that is the pulled arm's over
     its pulls, and, if it is the threat's own arm, by the slopes of the hurry and the log.
+    The leader's own doubt counts less where it has had more pulls than the average arm, by the
+    square of how many times as many.
     """
     left, leader, found = max(int(seen.left[0]), 1), batch.leader, []
+    average = sum(batch.pulls[arm] for arm in living(seen)) / len(living(seen))
     for arm in living(seen):
         cost, share = batch.costs[arm], batch.shares[arm]
         own, others = batch.pulls[arm], batch.pulls[leader]
         rests_on = 1.0 / (share**2 / others + (1.0 - share) ** 2 / own)
         weighed = cost * (ALONE if arm == leader else 1.0)
         hurried = weighed * (1.0 + rests_on / left)
-        value = hurried + batch.hindrances[arm] + math.log(rests_on)
+        value = hurried + 1.25 * batch.hindrances[arm] + math.log(rests_on)
+        if arm == leader:
+            value += 2.0 * math.log(max(own / average, 1.0))
+        elif share < 1e-9:
+            value += math.log(SOLE)
         if arm != leader:
             value += hurried * share * (pulls[leader] - others) / others
-        slope = hurried * (1.0 - share) + weighed * rests_on / left + 1.0
+        logs = 3.0 if arm == leader and own > average else 1.0
+        slope = hurried * (1.0 - share) + weighed * rests_on / left + logs
         value += sum(slope / n for n in range(own, pulls[arm]))
         found.append(Threat(value, arm, cost, share))
     return found

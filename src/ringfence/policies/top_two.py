@@ -29,6 +29,8 @@ from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
+SOLE = 0.45  # how much less hindered a threat is that one arm makes alone
+UNSHARED = 1e-9  # a best arm's share below this is rounding
 NOBODY = 1e200  # the value of an arm that is not alive
 
 
@@ -36,15 +38,16 @@ class Work(NamedTuple):
     """What is known of every arm's threat while a batch is decided.
 
     `pulls` are those told, then also those in flight and promised; `shares` the best arm's in the
-    cost; `hindrances` how many times less likely the threat is than its cost says; `values` how
-    urgent the threats are, the least first; `rises` what every pull of the best arm adds to them,
-    and `slopes`, over the arm's pulls, what one of its own adds.
+    cost; `hindrances` how many times less likely the threat is than its cost says; `weights` what
+    is taken the log of; `values` how urgent the threats are, the least first; `rises` what every
+    pull of the best arm adds to them, and `slopes`, over the arm's pulls, what one of its own adds.
     """
 
     pulls: Floats
     costs: Floats
     shares: Floats
     hindrances: Floats
+    weights: Floats
     values: Floats
     rises: Floats
     slopes: Floats
@@ -60,6 +63,7 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         costs=np.zeros(arm_count),
         shares=np.zeros(arm_count),
         hindrances=np.zeros(arm_count),
+        weights=np.zeros(arm_count),
         values=np.zeros(arm_count),
         rises=np.zeros(arm_count),
         slopes=np.zeros(arm_count),
@@ -167,38 +171,55 @@ def has_regular_arms(seen: Evidence) -> bool:
 
 def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
     """Put every threat's value in place, and how it grows; `hurry` is one over the pulls left."""
+    arm_count, pull_count = 0.0, 0.0
+    for i in range(work.pulls.shape[0]):
+        arm_count += 1.0 if seen.alive[i] else 0.0
+        pull_count += work.pulls[i] if seen.alive[i] else 0.0
     per_best = 1.0 / work.pulls[best]
+    crowd = max(work.pulls[best] * arm_count / pull_count, 1.0)
     for i in range(work.values.shape[0]):
-        rests_on, work.shares[i], work.values[i], work.rises[i], work.slopes[i] = weigh(
-            work.costs[i], work.shares[i], work.pulls[i], per_best, hurry, 0.0 if i == best else 1.0
-        )
-        work.hindrances[i] *= rests_on
+        work.weights[i], work.shares[i], work.values[i], work.rises[i], work.slopes[i] = weigh(
+            work.costs[i], work.shares[i], work.hindrances[i],
+            work.pulls[i], per_best, hurry, crowd if i == best else 0.0,
+        )  # fmt: skip
     for i in range(work.values.shape[0]):
         if seen.alive[i]:
-            work.values[i] += math.log(work.hindrances[i])
+            work.values[i] += math.log(work.weights[i])
         else:
             work.values[i] = NOBODY
 
 
 def weigh(
-    cost: float, share: float, n: float, per_best: float, hurry: float, rival: float
+    cost: float,
+    share: float,
+    hindrance: float,
+    n: float,
+    per_best: float,
+    hurry: float,
+    crowd: float,
 ) -> tuple[float, float, float, float, float]:
-    """Return the pulls that a threat rests on, its share, its hasty cost, its rise and its slope.
+    """Return a threat's weight (its log counts), share, hasty cost, rise and slope.
 
     Towards the end of the budget a cost counts the more the more pulls it rests on: what is left
     cannot overturn it, and is better spent where it can: on arms of few pulls, whose noise may be
-    taken for less than it is. `per_best` is one over the best arm's pulls, `rival` 0 for the best
-    arm's threat to itself and 1 for another arm's.
+    taken for less than it is. `per_best` is one over the best arm's pulls; `crowd` how many times
+    an even share of all pulls that is, for the best arm's threat to itself, and 0 for another's.
     """
-    if (cost <= 0.0) & (rival > 0.0):  # a tie has no shares: the lesser known is pulled more
+    rival = crowd <= 0.0
+    if (cost <= 0.0) & rival:  # a tie has no shares: the lesser known is pulled more
         share = n * per_best / (n * per_best + 1.0)
     # One more pull, of the best arm by its share, lowers the threat's variance by one part in
     # the pulls that it rests on.
     rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))
     hasty = cost * (1.0 + rests_on * hurry)
     # The arm's own share of the cost grows with its pulls, and so do the hurry and the log.
-    slope = hasty * (2.0 - share) - cost + 1.0
-    return rests_on, share, hasty, hasty * share * per_best, slope
+    slope = hasty * (2.0 - share) - cost + (3.0 if crowd > 1.0 else 1.0)
+    # The best arm's doubt is settled by the way where rivals have it pulled. Another arm must beat
+    # more than the best one, which counts as a greater hindrance, but not where the arm alone must
+    # move: if that passes, it is the answer whatever the others are.
+    sole = SOLE if (share < UNSHARED) & rival else 1.0
+    hindered = hindrance * math.sqrt(math.sqrt(hindrance)) if rival else crowd * crowd
+    return rests_on * sole * hindered, share, hasty, hasty * share * per_best, slope
 
 
 POLICY = AdaptivePolicy(
@@ -209,5 +230,5 @@ POLICY = AdaptivePolicy(
     choose=choose,
     make_work=make_work,
     answer=answer,
-    edition=2,
+    edition=3,
 )

@@ -128,6 +128,7 @@ def vectorised_top_two(
         distance = excess - excess[rows, best][:, None]
         pulled, hindrances = counts.copy(), np.empty(0)
         costs, shares, hasty, values = hindrances, hindrances, hindrances, hindrances
+        crowd = hindrances
         for place in range(min(experiment.batch, left)):
             if anew or place == 0:
                 costs, shares = _top_two_costs(
@@ -140,12 +141,17 @@ def vectorised_top_two(
                 if place == 0:
                     hindrances = _hindrances(lead, excess, counts, best, design.covariances)
                     hindrances[~feasible], hindrances[rows, best] = 1.0, 1.0
-                values = hasty + np.log(rests_on * hindrances)
+                    hindrances **= 1.25
+                weights = np.where(shares < top_two.UNSHARED, top_two.SOLE, 1.0)
+                crowd = np.maximum(pulled[rows, best] / pulled.mean(axis=1), 1.0)
+                weights[rows, best] = crowd * crowd
+                values = hasty + np.log(rests_on * hindrances * weights)
             arm = values.argmin(axis=1)
             to_best = order_rng.random(replications) < shares[rows, arm]
             arm = np.where(to_best, best, arm)
             if not anew:
                 slopes = hasty * (2.0 - shares) - costs + 1.0
+                slopes[rows, best] += 2.0 * (crowd > 1.0)
                 values += hasty * shares * ((arm == best) / counts[rows, best])[:, None]
                 values[rows, arm] += slopes[rows, arm] / pulled[rows, arm]
             pulled[rows, arm] += 1.0

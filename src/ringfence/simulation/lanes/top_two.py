@@ -20,7 +20,7 @@ SHARE, VALUE, RISE, SLOPE, WEIGHT, PROMISED = range(SEEN_ROWS, SEEN_ROWS + 6)
 # Rows of `front`: the best arm of every lane, and the arm that a search holds.
 BEST, BEST_OBJECTIVE, BEST_MARGIN, BEST_RANK, BEST_LIMIT = range(5)
 OBJECTIVE_VARIANCE, LIMIT_VARIANCE, PER_BEST, MET = range(5, 9)
-URGENT, URGENT_VALUE, URGENT_RANK = range(9, 12)
+URGENT, URGENT_VALUE, URGENT_RANK, CROWD = range(9, 13)
 
 
 def choose(
@@ -68,6 +68,10 @@ def find_leaders(
     for lane in range(arms.shape[2]):
         best = int(front[BEST, lane])
         n = arms[best, PULLS, lane]
+        pull_count = 0.0
+        for i in range(arms.shape[0]):
+            pull_count += arms[i, PULLS, lane]
+        front[CROWD, lane] = max(n * arms.shape[0] / pull_count, 1.0)
         front[BEST_LIMIT, lane] = arms[best, LIMIT, lane]
         front[OBJECTIVE_VARIANCE, lane] = covariances[best, 0, 0] / n
         front[LIMIT_VARIANCE, lane] = covariances[best, 1, 1] / n
@@ -114,12 +118,13 @@ def weigh_threats(
             cost = own if is_best else arms[i, VALUE, lane]
             share = 0.0 if is_best else arms[i, SHARE, lane]
             hindrance = 1.0 if is_best else arms[i, WEIGHT, lane]
-            rests_on, share, hasty, rise, slope = weigh(
-                cost, share, n, front[PER_BEST, lane], hurry, 0.0 if is_best else 1.0
-            )
+            weight, share, hasty, rise, slope = weigh(
+                cost, share, hindrance,
+                n, front[PER_BEST, lane], hurry, front[CROWD, lane] if is_best else 0.0,
+            )  # fmt: skip
             arms[i, SHARE, lane], arms[i, VALUE, lane] = share, hasty
             arms[i, RISE, lane], arms[i, SLOPE, lane] = rise, slope
-            arms[i, WEIGHT, lane], arms[i, PROMISED, lane] = hindrance * rests_on, n
+            arms[i, WEIGHT, lane], arms[i, PROMISED, lane] = weight, n
         for lane in range(arms.shape[2]):
             arms[i, VALUE, lane] += math.log(arms[i, WEIGHT, lane])
 
@@ -146,5 +151,5 @@ def suits(covariances: Floats) -> bool:
 
 
 RULE = LaneRule(
-    alike=top_two.choose, choose=choose, suits=suits, arm_rows=SEEN_ROWS + 6, front_rows=12
+    alike=top_two.choose, choose=choose, suits=suits, arm_rows=SEEN_ROWS + 6, front_rows=13
 )
