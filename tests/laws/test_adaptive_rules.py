@@ -149,7 +149,7 @@ def test_top_two_counts_what_hinders_a_threat() -> None:
 def test_top_two_looks_first_at_an_arm_that_only_has_to_pass() -> None:
     """It is the answer if it passes: 10 y^2 / 2 - 0.8 for passing, 5.0 for beating the leader.
 
-    The deceiver, far better but over the limit, is at y = 1.076 as urgent as an arm that lies one
+    The deceiver, far better but over the limit, is at y = 1.077 as urgent as an arm that lies one
     behind the leader and passes.
     """
     for over, chosen in ((1.07, 1), (1.08, 2)):

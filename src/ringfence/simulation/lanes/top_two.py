@@ -117,9 +117,8 @@ def weigh_threats(
             is_best = front[BEST, lane] == float(i)
             cost = own if is_best else arms[i, VALUE, lane]
             share = 0.0 if is_best else arms[i, SHARE, lane]
-            hindrance = 1.0 if is_best else arms[i, WEIGHT, lane]
             weight, share, hasty, rise, slope = weigh(
-                cost, share, hindrance,
+                cost, share, arms[i, WEIGHT, lane],
                 n, front[PER_BEST, lane], hurry, front[CROWD, lane] if is_best else 0.0,
             )  # fmt: skip
             arms[i, SHARE, lane], arms[i, VALUE, lane] = share, hasty
