@@ -160,7 +160,7 @@ def check_top_two(choose: Choose, make_work: MakeWork) -> Counter[str]:
     for study, uniforms in batches("top-two"):
         batch, pulls = slow.batch_of(study), slow.pulls_so_far(study)
         leader = batch.leader
-        margins_tie = len(study.scales) == 2 and slow.margin(study, leader) > 0
+        margins_tie = len(study.scales) == 2 and not batch.feasible
         seen += situation(study, leader)
         for k, found in enumerate(chosen_by(choose, make_work, study, uniforms)):
             threats = slow.threats(study, pulls, batch)

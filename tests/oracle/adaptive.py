@@ -28,7 +28,10 @@ from tests.oracle import transcription as paper
 from tests.oracle.least_moves import Change, Study
 
 ALONE = 1.4  # how much dearer the leader's own doubt counts
-SOLE = 0.45  # what a threat by one arm alone counts
+SOLE = 1 / 3  # what a threat by one arm alone counts
+HASTE = 0.7  # what the end of the budget counts
+SPARED = 0.25  # what the leader is spared of an even share
+BELIEF = Fraction(1, 2)  # how far arms are shrunk, of what their spread asks for
 SAFETY = 3  # how often the chance to fail counts against a safer answer
 REDRAWS = 10
 DIGITS = 60
@@ -92,6 +95,66 @@ def has_exact_attributes(seen: Evidence) -> bool:
     return any(0.0 in np.diagonal(seen.covariances[i]) for i in living(seen))
 
 
+class Shrunk(NamedTuple):
+    """A study as top-two sees it: where arms lie, and the pulls that this rests on."""
+
+    seen: Evidence
+    places: dict[int, list[Fraction]]
+    backing: dict[int, float]
+
+
+def shrunk(seen: Evidence) -> Shrunk:
+    """Move every attribute of every arm towards the mean of the living arms.
+
+    By as many pulls as the noise of one pull has of the variance between the estimates, times
+    (K - 3)/(K - 1) and a half; that variance counts as half an estimate's noise at the least. The
+    pulls that are shown for it are those of the attribute that moved least.
+    """
+    arms = living(seen)
+    trust = BELIEF * Fraction(max(len(arms) - 3, 0), max(len(arms) - 1, 1))
+    places: dict[int, list[Fraction]] = {i: [] for i in arms}
+    added: dict[int, list[Fraction]] = {i: [] for i in arms}
+    for c in range(len(seen.scales)):
+        values = {i: Fraction(float(seen.estimates[i, c])) for i in arms}
+        mean = sum(values.values(), Fraction(0)) / len(arms)
+        between = Fraction(0)
+        if len(arms) > 1:
+            between = sum(((x - mean) ** 2 for x in values.values()), Fraction(0)) / (len(arms) - 1)
+        for i in arms:
+            noise, n = Fraction(float(seen.covariances[i, c, c])), int(seen.counts[i])
+            more = trust * noise / max(between, noise / (2 * n)) if noise else Fraction(0)
+            added[i].append(more)
+            places[i].append((n * values[i] + more * mean) / (n + more))
+    rows = np.array(
+        [[float(x) for x in places.get(i, [])] or row for i, row in enumerate(seen.estimates)]
+    )
+    backing = {i: float(int(seen.counts[i]) + min(added[i])) for i in arms}
+    return Shrunk(seen._replace(estimates=rows), places, backing)
+
+
+def lenient_leader(study: Shrunk) -> tuple[int, bool]:
+    """Return the best arm of those over no limit by more than a deviation, and whether any is.
+
+    Where none is, the arm that is least infeasible.
+    """
+    seen = study.seen
+    limits = exact(seen.thresholds)
+    rows = []
+    for i in range(len(seen.alive)):
+        row = list(study.places.get(i, []))
+        excesses = [x - limit for x, limit in zip(row[1:], limits, strict=bool(row))]
+        noises = [Fraction(float(seen.covariances[i, c, c])) for c in range(1, len(row))]
+        if all(
+            excess <= 0 or excess**2 * int(seen.counts[i]) <= noise
+            for excess, noise in zip(excesses, noises, strict=True)
+        ):
+            row[1:] = [min(x, limit) for x, limit in zip(row[1:], limits, strict=bool(row))]
+        rows.append(row)
+    scales, ranks = exact(seen.scales), [int(rank) for rank in seen.priority]
+    leader = paper.apparent_best(rows, set(study.places), scales, limits, ranks)
+    return leader, paper.margin(rows[leader], scales, limits) <= 0
+
+
 class Batch(NamedTuple):
     """What stays while a batch is decided: who looks best, and what is known of every threat.
 
@@ -99,6 +162,7 @@ class Batch(NamedTuple):
     """
 
     leader: int
+    feasible: bool
     pulls: list[int]
     costs: dict[int, float]
     shares: dict[int, float]
@@ -106,25 +170,31 @@ class Batch(NamedTuple):
 
 
 def batch_of(seen: Evidence) -> Batch:
-    leader, pulls = looks_best(seen), [int(count) for count in seen.counts]
-    changes = {arm: cheapest_change(seen, leader, arm, pulls) for arm in living(seen)}
+    study, pulls = shrunk(seen), [int(count) for count in seen.counts]
+    leader, feasible = lenient_leader(study)
+    changes = {arm: cheapest_change(study, leader, feasible, arm) for arm in living(seen)}
+    for arm, (cost, _) in changes.items():
+        if cost == 0 and arm != leader:  # a tie is met more by the one that has fewer pulls
+            changes[arm] = cost, pulls[arm] / (pulls[arm] + pulls[leader])
     return Batch(
         leader,
+        feasible,
         pulls,
         {arm: cost for arm, (cost, _) in changes.items()},
         {arm: share for arm, (_, share) in changes.items()},
-        {arm: hindrance(seen, leader, arm, pulls) for arm in changes},
+        {arm: hindrance(study, leader, arm) if feasible else 0.0 for arm in changes},
     )
 
 
-def hindrance(seen: Evidence, leader: int, arm: int, pulls: Sequence[int]) -> float:
+def hindrance(study: Shrunk, leader: int, arm: int) -> float:
     """Return what beating a feasible leader lacks in probability beyond the exponent, as a log.
 
     Of the demands (to be better; to meet each constraint) the hardest, in its deviations, is taken
     for just met; each other one, z deviations away then, makes the threat 1 + y + sqrt(1 + y^2)
     times less likely, with y = z sqrt(pi/2).
     """
-    if arm == leader or margin(seen, leader) > 0:
+    seen, pulls = study.seen, study.backing
+    if arm == leader:
         return 0.0
     gaps = seen.estimates[arm] - np.concatenate([[seen.estimates[leader, 0]], seen.thresholds])
     covariance = seen.covariances[arm] / pulls[arm]
@@ -162,7 +232,7 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
         own, others = batch.pulls[arm], batch.pulls[leader]
         rests_on = 1.0 / (share**2 / others + (1.0 - share) ** 2 / own)
         weighed = cost * (ALONE if arm == leader else 1.0)
-        hurried = weighed * (1.0 + rests_on / left)
+        hurried = weighed * (1.0 + HASTE * rests_on / left)
         value = hurried + 1.25 * batch.hindrances[arm] + math.log(rests_on)
         if arm == leader:
             value += 2.0 * math.log(max(own / average, 1.0))
@@ -171,40 +241,38 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
         if arm != leader:
             value += hurried * share * (pulls[leader] - others) / others
         logs = 3.0 if arm == leader and own > average else 1.0
-        slope = hurried * (1.0 - share) + weighed * rests_on / left + logs
+        slope = hurried * (1.0 - share) + weighed * HASTE * rests_on / left + logs
         value += sum(slope / n for n in range(own, pulls[arm]))
         found.append(Threat(value, arm, cost, share))
     return found
 
 
-def cheapest_change(
-    seen: Evidence, leader: int, arm: int, pulls: Sequence[int]
-) -> tuple[float, float]:
+def cheapest_change(study: Shrunk, leader: int, feasible: bool, arm: int) -> tuple[float, float]:
     """Return the energy and the leader's share of an arm's cheapest way to change the answer.
 
-    A tie costs nothing, and is met more often by the one of the two that has fewer pulls.
+    A leader that may be feasible and does not look so has failed already, for nothing.
     """
-    feasible = margin(seen, leader) <= 0
+    seen = study.seen
     exactly = has_exact_attributes(seen)
-    study = Study(
+    if arm == leader and feasible and margin(seen, leader) > 0:
+        return 0.0, 0.0
+    about = Study(
         seen.estimates, seen.covariances, seen.thresholds, seen.scales,
-        leader, float(pulls[leader]), arm, float(pulls[arm]),
+        leader, study.backing[leader], arm, study.backing[arm],
     )  # fmt: skip
     if exactly:
-        study = study.exact()
+        about = about.exact()
     if arm == leader:
-        changes = least_moves.failing(study) if feasible else least_moves.passing(study)
+        changes = least_moves.failing(about) if feasible else least_moves.passing(about)
     else:
-        changes = least_moves.beating(study) if feasible else least_moves.nearing(study)
-    cost, share = energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
-    if cost == 0 and arm != leader:
-        share = pulls[arm] / (pulls[arm] + pulls[leader])
-    return cost, share
+        changes = least_moves.beating(about) if feasible else least_moves.nearing(about)
+    return energy(changes, exactly=exactly) if changes else (NEVER, 0.0)
 
 
 def met_by(threat: Threat, leader: int, uniform: float) -> int:
     """Return the arm whose pull meets a threat."""
-    return leader if threat.arm != leader and uniform < threat.share else threat.arm
+    share = threat.share - SPARED * threat.share * (1.0 - threat.share)
+    return leader if threat.arm != leader and uniform < share else threat.arm
 
 
 def most_urgent(seen: Evidence, found: Sequence[Threat]) -> Threat:

@@ -129,7 +129,7 @@ def moving_cost(gap: float, variance: float, n: float) -> float:
 def failing_cost(
     estimates: Floats, covariances: Floats, arm: int, n: float, thresholds: Floats
 ) -> float:
-    """Return the cost for a feasible-looking arm to fail some constraint after all.
+    """Return the cost for an arm to fail some constraint after all; nothing if it seems to.
 
     One constraint suffices, and correlation never makes that cheaper.
     """
@@ -137,7 +137,8 @@ def failing_cost(
     for c in range(1, estimates.shape[1]):
         variance = covariances[arm, c, c]
         if variance > 0.0:
-            least = min(least, moving_cost(thresholds[c - 1] - estimates[arm, c], variance, n))
+            room = max(thresholds[c - 1] - estimates[arm, c], 0.0)
+            least = min(least, moving_cost(room, variance, n))
     return least
 
 

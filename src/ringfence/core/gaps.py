@@ -26,6 +26,22 @@ def margin(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> f
     return worst
 
 
+def may_pass(excess: float, variance: float, n: float) -> bool:
+    """Tell whether an estimate of n pulls is over its limit by no more than its deviation."""
+    return (excess <= 0.0) | (excess * excess * n <= variance)
+
+
+def lenient_margin(
+    estimates: Floats, arm: int, scales: Floats, thresholds: Floats, covariances: Floats, n: float
+) -> float:
+    """Return an arm's margin, and zero for one that is positive by no more than noise."""
+    passes = True
+    for c in range(1, estimates.shape[1]):
+        passes &= may_pass(estimates[arm, c] - thresholds[c - 1], covariances[arm, c, c], n)
+    own = margin(estimates, arm, scales, thresholds)
+    return min(own, 0.0) if passes else own
+
+
 def precedes(
     first: float,
     second: float,

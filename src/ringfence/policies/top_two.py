@@ -23,13 +23,16 @@ from ringfence.core.cost import (
     nearing_cost,
     passing_cost,
 )
-from ringfence.core.gaps import leader
+from ringfence.core.gaps import lenient_margin, looks_better
 from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
+from ringfence.core.shrinkage import fill_shrunk
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
-SOLE = 0.45  # how much less hindered a threat is that one arm makes alone
+SOLE = 1.0 / 3.0  # how much less hindered a threat is that one arm makes alone
+HASTE = 0.7  # how much the end of the budget counts
+SPARED = 0.25  # of the best arm's even share of a threat: its other rivals have it pulled as well
 UNSHARED = 1e-9  # a best arm's share below this is rounding
 NOBODY = 1e200  # the value of an arm that is not alive
 
@@ -37,12 +40,17 @@ NOBODY = 1e200  # the value of an arm that is not alive
 class Work(NamedTuple):
     """What is known of every arm's threat while a batch is decided.
 
-    `pulls` are those told, then also those in flight and promised; `shares` the best arm's in the
-    cost; `hindrances` how many times less likely the threat is than its cost says; `weights` what
+    `shrunk` is where every arm lies, objectives beyond the least and constraints beyond their
+    limits (which are `zeros` then), and `backing` the pulls that this rests on. `pulls` are those
+    told, then also those in flight and promised; `shares` the best arm's in the cost, then in the
+    pulls; `hindrances` how many times less likely the threat is than its cost says; `weights` what
     is taken the log of; `values` how urgent the threats are, the least first; `rises` what every
     pull of the best arm adds to them, and `slopes`, over the arm's pulls, what one of its own adds.
     """
 
+    shrunk: Floats
+    backing: Floats
+    zeros: Floats
     pulls: Floats
     costs: Floats
     shares: Floats
@@ -59,6 +67,9 @@ class Work(NamedTuple):
 def make_work(arm_count: int, attribute_count: int) -> Work:
     """Return room for `choose` and `answer`."""
     return Work(
+        shrunk=np.zeros((arm_count, attribute_count)),
+        backing=np.zeros(arm_count),
+        zeros=np.zeros(attribute_count - 1),
         pulls=np.zeros(arm_count),
         costs=np.zeros(arm_count),
         shares=np.zeros(arm_count),
@@ -91,11 +102,13 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     and of the batch's own, nothing is known yet but that they make the threats dearer that they
     meet: values grow by their slopes.
     """
-    best, _, best_margin = leader(
-        seen.estimates, seen.alive, seen.scales, seen.thresholds, seen.priority
-    )
+    fill_shrunk(
+        work.shrunk, work.backing,
+        seen.estimates, seen.counts, seen.alive, seen.covariances, seen.thresholds,
+    )  # fmt: skip
+    best, best_margin = find_best(seen, work)
     fill_threats(seen, best, best_margin, work)
-    fill_values(seen, best, 1.0 / max(seen.left[0], 1), work)
+    fill_values(seen, best, HASTE / max(seen.left[0], 1), work)
     met = float(seen.in_flight[best])
     for i in range(seen.counts.shape[0]):
         for _ in range(seen.in_flight[i]):
@@ -125,37 +138,58 @@ def most_urgent(values: Floats, rises: Floats, met: float, priority: Integers) -
     return arm
 
 
+def find_best(seen: Evidence, work: Work) -> tuple[int, float]:
+    """Return the arm that looks best among those that may well be feasible, and its margin.
+
+    If the best of them does keep its limits it is the answer, so that is to be found out first.
+    """
+    best, best_objective, best_margin, best_rank = -1, 0.0, 0.0, 0
+    for i in range(seen.alive.shape[0]):
+        if not seen.alive[i]:
+            continue
+        objective, rank = work.shrunk[i, 0], seen.priority[i]
+        margin = lenient_margin(
+            work.shrunk, i, seen.scales, work.zeros, seen.covariances, float(max(seen.counts[i], 1))
+        )
+        if best < 0 or looks_better(
+            objective, margin, rank, best_objective, best_margin, best_rank
+        ):
+            best, best_objective, best_margin, best_rank = i, objective, margin, rank
+    return best, best_margin
+
+
 def fill_threats(seen: Evidence, best: int, best_margin: float, work: Work) -> None:
     """Put pulls, cost, share and hindrance of every living arm's threat in place."""
-    estimates, covariances, thresholds = seen.estimates, seen.covariances, seen.thresholds
+    places, covariances, limits = work.shrunk, seen.covariances, work.zeros
     for i in range(work.pulls.shape[0]):
         work.pulls[i] = max(seen.counts[i], 1)  # an arm that is not alive may have had none
+    best_n = work.backing[best]
     if best_margin <= 0.0 and has_regular_arms(seen):
         fill_beating(
             work.costs, work.shares, work.hindrances,
-            estimates, covariances, best, work.pulls, thresholds,
+            places, covariances, best, work.backing, limits,
         )  # fmt: skip
     else:
         for i in range(work.costs.shape[0]):
             work.costs[i], work.shares[i], work.hindrances[i] = NEVER, 0.0, 1.0
             if not seen.alive[i] or i == best:
                 continue
-            n, best_n = work.pulls[i], work.pulls[best]
+            n = work.backing[i]
             if best_margin <= 0.0:
                 work.costs[i], work.shares[i] = beating_cost(
-                    estimates, covariances, best, best_n, i, n, thresholds, work.cost
+                    places, covariances, best, best_n, i, n, limits, work.cost
                 )
                 work.hindrances[i] = beating_hindrance(
-                    estimates, covariances, best, best_n, i, n, thresholds
+                    places, covariances, best, best_n, i, n, limits
                 )
             else:  # to come nearer is never dearer than to pass
                 work.costs[i], work.shares[i] = nearing_cost(
-                    estimates, covariances, best, best_n, i, n, seen.scales, thresholds, work.cost
+                    places, covariances, best, best_n, i, n, seen.scales, limits, work.cost
                 )
     if best_margin <= 0.0:  # the best arm is a threat to itself: it may fail, or pass after all
-        own = failing_cost(estimates, covariances, best, work.pulls[best], thresholds)
+        own = failing_cost(places, covariances, best, best_n, limits)
     else:
-        own = passing_cost(estimates, covariances, best, work.pulls[best], thresholds, work.cost)
+        own = passing_cost(places, covariances, best, best_n, limits, work.cost)
     work.costs[best], work.shares[best], work.hindrances[best] = ALONE * own, 0.0, 1.0
 
 
@@ -198,7 +232,7 @@ def weigh(
     hurry: float,
     crowd: float,
 ) -> tuple[float, float, float, float, float]:
-    """Return a threat's weight (its log counts), share, hasty cost, rise and slope.
+    """Return a threat's weight (its log counts), share of pulls, hasty cost, rise and slope.
 
     Towards the end of the budget a cost counts the more the more pulls it rests on: what is left
     cannot overturn it, and is better spent where it can: on arms of few pulls, whose noise may be
@@ -219,7 +253,9 @@ def weigh(
     # move: if that passes, it is the answer whatever the others are.
     sole = SOLE if (share < UNSHARED) & rival else 1.0
     hindered = hindrance * math.sqrt(math.sqrt(hindrance)) if rival else crowd * crowd
-    return rests_on * sole * hindered, share, hasty, hasty * share * per_best, slope
+    rise = hasty * share * per_best
+    pulled = share * (1.0 - SPARED * (1.0 - share)) if rival else 0.0
+    return rests_on * sole * hindered, pulled, hasty, rise, slope
 
 
 POLICY = AdaptivePolicy(
@@ -230,5 +266,5 @@ POLICY = AdaptivePolicy(
     choose=choose,
     make_work=make_work,
     answer=answer,
-    edition=3,
+    edition=4,
 )

@@ -10,17 +10,22 @@ import math
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import is_regular, moving_cost, one_nearer, two_demands
-from ringfence.core.gaps import looks_better
+from ringfence.core.gaps import looks_better, may_pass
+from ringfence.core.shrinkage import added_pulls, belief, shrink, spread
 from ringfence.policies import top_two
-from ringfence.policies.top_two import ALONE, weigh
+from ringfence.policies.top_two import ALONE, HASTE, weigh
 from ringfence.simulation.lanes.rules import LIMIT, OBJECTIVE, PULLS, RANK, SEEN_ROWS, LaneRule
 
 # Rows of `arms` after those that a rule sees: what the policy's own `Work` has.
 SHARE, VALUE, RISE, SLOPE, WEIGHT, PROMISED = range(SEEN_ROWS, SEEN_ROWS + 6)
-# Rows of `front`: the best arm of every lane, and the arm that a search holds.
-BEST, BEST_OBJECTIVE, BEST_MARGIN, BEST_RANK, BEST_LIMIT = range(5)
-OBJECTIVE_VARIANCE, LIMIT_VARIANCE, PER_BEST, MET = range(5, 9)
+LEAD, EXCESS, BACKING = range(SEEN_ROWS + 6, SEEN_ROWS + 9)  # where an arm lies, shrunk
+ARM_ROWS = SEEN_ROWS + 9
+# Rows of `front`: the best arm of every lane, the arm that a search holds, and sums over arms.
+BEST, BEST_LEAD, BEST_MARGIN, BEST_RANK, BEST_EXCESS = range(5)
+LEAD_VARIANCE, EXCESS_VARIANCE, PER_BEST, MET = range(5, 9)
 URGENT, URGENT_VALUE, URGENT_RANK, CROWD = range(9, 13)
+LEAST, TOTAL, SQUARES = range(13, 16)
+FRONT_ROWS = 16
 
 
 def choose(
@@ -34,8 +39,10 @@ def choose(
     chosen: Integers,
 ) -> None:
     """Choose a batch in every lane."""
-    find_leaders(arms, front, covariances, scales, thresholds)
-    weigh_threats(arms, front, covariances, thresholds, 1.0 / left)
+    shrink_arms(arms, front, covariances, OBJECTIVE, LEAD, 0.0)
+    shrink_arms(arms, front, covariances, LIMIT, EXCESS, thresholds[0])
+    find_leaders(arms, front, covariances, scales)
+    weigh_threats(arms, front, covariances, HASTE / left)
     for k in range(chosen.shape[0]):
         find_most_urgent(arms, front)
         for lane in range(chosen.shape[1]):
@@ -48,45 +55,74 @@ def choose(
             arms[arm, PROMISED, lane] += 1.0
 
 
-def find_leaders(
-    arms: Floats, front: Floats, covariances: Floats, scales: Floats, thresholds: Floats
+def shrink_arms(
+    arms: Floats, front: Floats, covariances: Floats, c: int, row: int, threshold: float
 ) -> None:
-    """Put the arm that looks best in every lane, and what is known of it, in front."""
+    """Put where every arm's attribute `c` lies, shrunk, into a row, and what that rests on."""
+    arm_count = float(arms.shape[0])
+    trust = belief(arm_count)
     for i in range(arms.shape[0]):
         for lane in range(arms.shape[2]):
-            objective, rank = arms[i, OBJECTIVE, lane], arms[i, RANK, lane]
-            margin = scales[1] * (arms[i, LIMIT, lane] - thresholds[0])
-            held_objective, held_margin = front[BEST_OBJECTIVE, lane], front[BEST_MARGIN, lane]
+            place, least = arms[i, c, lane] - threshold, front[LEAST, lane]
+            front[LEAST, lane] = place if (i == 0) | (place < least) else least
+    for lane in range(arms.shape[2]):
+        front[TOTAL, lane] = 0.0
+        front[SQUARES, lane] = 0.0
+    for i in range(arms.shape[0]):
+        for lane in range(arms.shape[2]):
+            place = arms[i, c, lane] - threshold - front[LEAST, lane]
+            front[TOTAL, lane] += place
+            front[SQUARES, lane] += place * place
+    for lane in range(arms.shape[2]):  # objectives are told from the least of them
+        total, least = front[TOTAL, lane], 0.0 if row == LEAD else front[LEAST, lane]
+        front[SQUARES, lane] = spread(total, front[SQUARES, lane], arm_count)
+        front[TOTAL, lane] = total / arm_count + least
+    for i in range(arms.shape[0]):
+        noise = covariances[i, c, c]
+        for lane in range(arms.shape[2]):
+            n, origin = arms[i, PULLS, lane], front[LEAST, lane] if row == LEAD else threshold
+            added = added_pulls(front[SQUARES, lane], noise, n, trust)
+            arms[i, row, lane] = shrink(arms[i, c, lane] - origin, front[TOTAL, lane], n, added)
+            before = n + added if row == LEAD else arms[i, BACKING, lane]
+            arms[i, BACKING, lane] = min(before, n + added)
+
+
+def find_leaders(arms: Floats, front: Floats, covariances: Floats, scales: Floats) -> None:
+    """Put the arm that looks best in every lane, and what is known of it, in front."""
+    for i in range(arms.shape[0]):
+        variance = covariances[i, 1, 1]
+        for lane in range(arms.shape[2]):
+            lead, rank = arms[i, LEAD, lane], arms[i, RANK, lane]
+            excess = arms[i, EXCESS, lane]
+            margin = scales[1] * excess
+            lenient = min(margin, 0.0)
+            margin = lenient if may_pass(excess, variance, arms[i, PULLS, lane]) else margin
+            held_lead, held_margin = front[BEST_LEAD, lane], front[BEST_MARGIN, lane]
             held_rank, held = front[BEST_RANK, lane], front[BEST, lane]
-            better = (i == 0) | looks_better(
-                objective, margin, rank, held_objective, held_margin, held_rank
-            )
-            front[BEST_OBJECTIVE, lane] = objective if better else held_objective
+            better = (i == 0) | looks_better(lead, margin, rank, held_lead, held_margin, held_rank)
+            front[BEST_LEAD, lane] = lead if better else held_lead
             front[BEST_MARGIN, lane] = margin if better else held_margin
             front[BEST_RANK, lane] = rank if better else held_rank
             front[BEST, lane] = float(i) if better else held
     for lane in range(arms.shape[2]):
         best = int(front[BEST, lane])
-        n = arms[best, PULLS, lane]
+        n, backing = arms[best, PULLS, lane], arms[best, BACKING, lane]
         pull_count = 0.0
         for i in range(arms.shape[0]):
             pull_count += arms[i, PULLS, lane]
         front[CROWD, lane] = max(n * arms.shape[0] / pull_count, 1.0)
-        front[BEST_LIMIT, lane] = arms[best, LIMIT, lane]
-        front[OBJECTIVE_VARIANCE, lane] = covariances[best, 0, 0] / n
-        front[LIMIT_VARIANCE, lane] = covariances[best, 1, 1] / n
+        front[BEST_EXCESS, lane] = arms[best, EXCESS, lane]
+        front[LEAD_VARIANCE, lane] = covariances[best, 0, 0] / backing
+        front[EXCESS_VARIANCE, lane] = covariances[best, 1, 1] / backing
         front[PER_BEST, lane] = 1.0 / n
         front[MET, lane] = 0.0
 
 
-def weigh_threats(
-    arms: Floats, front: Floats, covariances: Floats, thresholds: Floats, hurry: float
-) -> None:
+def weigh_threats(arms: Floats, front: Floats, covariances: Floats, hurry: float) -> None:
     """Put every threat's value in place, and how it grows.
 
     In short loops, one after the other: vector units do each of them, and not all in one.
     """
-    threshold = thresholds[0]
     none_feasible = 0
     for lane in range(arms.shape[2]):
         none_feasible += int(front[BEST_MARGIN, lane] > 0.0)
@@ -94,26 +130,27 @@ def weigh_threats(
         lead_variance, limit_variance = covariances[i, 0, 0], covariances[i, 1, 1]
         crossed = covariances[i, 0, 1]
         for lane in range(arms.shape[2]):
-            n = arms[i, PULLS, lane]
+            n = arms[i, BACKING, lane]
             arms[i, VALUE, lane], arms[i, SHARE, lane], arms[i, WEIGHT, lane] = two_demands(
-                arms[i, OBJECTIVE, lane] - front[BEST_OBJECTIVE, lane],
-                arms[i, LIMIT, lane] - threshold,
-                lead_variance, limit_variance, crossed, n, n * front[OBJECTIVE_VARIANCE, lane],
+                arms[i, LEAD, lane] - front[BEST_LEAD, lane], arms[i, EXCESS, lane],
+                lead_variance, limit_variance, crossed, n, n * front[LEAD_VARIANCE, lane],
             )  # fmt: skip
         if none_feasible > 0:
             for lane in range(arms.shape[2]):
                 cost, share = one_nearer(
-                    arms[i, LIMIT, lane] - front[BEST_LIMIT, lane],
-                    limit_variance / arms[i, PULLS, lane],
-                    front[LIMIT_VARIANCE, lane],
+                    arms[i, EXCESS, lane] - front[BEST_EXCESS, lane],
+                    limit_variance / arms[i, BACKING, lane],
+                    front[EXCESS_VARIANCE, lane],
                 )
                 feasible = front[BEST_MARGIN, lane] <= 0.0
                 arms[i, VALUE, lane] = arms[i, VALUE, lane] if feasible else cost
                 arms[i, SHARE, lane] = arms[i, SHARE, lane] if feasible else share
                 arms[i, WEIGHT, lane] = arms[i, WEIGHT, lane] if feasible else 1.0
         for lane in range(arms.shape[2]):
-            n = arms[i, PULLS, lane]
-            own = ALONE * moving_cost(arms[i, LIMIT, lane] - threshold, limit_variance, n)
+            n, excess = arms[i, PULLS, lane], arms[i, EXCESS, lane]
+            # A best arm that is feasible may fail, one that is not may pass after all.
+            room = max(-excess if front[BEST_MARGIN, lane] <= 0.0 else excess, 0.0)
+            own = ALONE * moving_cost(room, limit_variance, arms[i, BACKING, lane])
             is_best = front[BEST, lane] == float(i)
             cost = own if is_best else arms[i, VALUE, lane]
             share = 0.0 if is_best else arms[i, SHARE, lane]
@@ -150,5 +187,5 @@ def suits(covariances: Floats) -> bool:
 
 
 RULE = LaneRule(
-    alike=top_two.choose, choose=choose, suits=suits, arm_rows=SEEN_ROWS + 6, front_rows=13
+    alike=top_two.choose, choose=choose, suits=suits, arm_rows=ARM_ROWS, front_rows=FRONT_ROWS
 )
