@@ -29,6 +29,7 @@ ROOMS = (
     "core.cost",
     "core.chance",
     "core.posterior",
+    "core.shrinkage",
     "policies.policy",
     "policies.constrained_sr",
     "policies.glr_halving",

@@ -275,6 +275,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
 KERNEL, SLOW = "simulation.kernels", "simulation.reference"
 RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
+SHRINKAGE = "core.shrinkage"
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -623,8 +624,64 @@ FAULTS = [
     ),
     fault(
         "costs of failing taken over the largest slack", COST,
-        "least = min(least, moving_cost(thresholds[c - 1] - estimates[arm, c], variance, n))",
-        "least = moving_cost(thresholds[c - 1] - estimates[arm, c], variance, n)",
+        "least = min(least, moving_cost(room, variance, n))",
+        "least = moving_cost(room, variance, n)",
+        TOP_TWO,
+    ),
+    fault(
+        "a best arm over its limit is doubted the less the farther it is over", COST,
+        "room = max(thresholds[c - 1] - estimates[arm, c], 0.0)",
+        "room = thresholds[c - 1] - estimates[arm, c]",
+        TOP_TWO,
+    ),
+    fault(
+        "only arms that look feasible may lead", GAPS,
+        "return (excess <= 0.0) | (excess * excess * n <= variance)", "return excess <= 0.0",
+        TOP_TWO,
+    ),
+    fault(
+        "an arm that keeps one limit may lead", GAPS,
+        "passes &= may_pass(", "passes = may_pass(",
+        TOP_TWO,
+    ),
+    fault(
+        "of arms that may lead, none is safer than another", GAPS,
+        "return min(own, 0.0) if passes else own", "return 0.0 if passes else own",
+        TOP_TWO,
+    ),
+    fault(
+        "arms are believed as they are", SHRINKAGE,
+        "BELIEF = 0.5", "BELIEF = 0.0",
+        TOP_TWO,
+    ),
+    fault(
+        "three arms are shrunk, too", SHRINKAGE,
+        "max(arm_count - 3.0, 0.0)", "max(arm_count - 1.0, 0.0)",
+        TOP_TWO,
+    ),
+    fault(
+        "arms that agree by accident are taken for alike", SHRINKAGE,
+        "max(between, 0.5 * noise / n)", "max(between, 1e-9 * noise / n)",
+        TOP_TWO,
+    ),
+    fault(
+        "dead arms take part in the mean", SHRINKAGE,
+        "arm_count += 1.0 if alive[i] else 0.0", "arm_count += 1.0",
+        TOP_TWO,
+    ),
+    fault(
+        "shrunk estimates rest on no more pulls", SHRINKAGE,
+        "backing[i] = n + added if c == 0 else min(backing[i], n + added)", "backing[i] = n",
+        TOP_TWO,
+    ),
+    fault(
+        "shrunk estimates rest on what was added to the last attribute", SHRINKAGE,
+        "n + added if c == 0 else min(backing[i], n + added)", "n + added",
+        TOP_TWO,
+    ),
+    fault(
+        "the best arm is spared nothing", TOP,
+        "share * (1.0 - SPARED * (1.0 - share))", "share",
         TOP_TWO,
     ),
     fault(
@@ -644,8 +701,13 @@ FAULTS = [
     ),
     fault(
         "no hurry at the end of the budget", TOP,
-        "fill_values(seen, best, 1.0 / max(seen.left[0], 1), work)",
+        "fill_values(seen, best, HASTE / max(seen.left[0], 1), work)",
         "fill_values(seen, best, 0.0, work)",
+        TOP_TWO,
+    ),
+    fault(
+        "the end of the budget counts whole", TOP,
+        "HASTE = 0.7", "HASTE = 1.0",
         TOP_TWO,
     ),
     fault(
@@ -724,6 +786,26 @@ FAULTS = [
     fault(
         "side by side, the first arm always leads", LANES,
         "better = (i == 0) | looks_better(", "better = (i == 0) | (i < 0) & looks_better(",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, only arms that look feasible may lead", LANES,
+        "lenient if may_pass(excess, variance, arms[i, PULLS, lane]) else margin", "margin",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, arms are told from the wrong mean", LANES,
+        "front[TOTAL, lane] = total / arm_count + least", "front[TOTAL, lane] = total / arm_count",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, shrunk estimates rest on what was added to the limit", LANES,
+        "before = n + added if row == LEAD else", "before = 1e300 if row == EXCESS else",
+        SIDE_BY_SIDE,
+    ),
+    fault(
+        "side by side, a best arm over its limit is doubted the less the farther it is over", LANES,
+        "-excess if front[BEST_MARGIN, lane] <= 0.0 else excess", "abs(excess)",
         SIDE_BY_SIDE,
     ),
     fault(

@@ -162,6 +162,8 @@ def check_top_two(choose: Choose, make_work: MakeWork) -> Counter[str]:
         leader = batch.leader
         margins_tie = len(study.scales) == 2 and not batch.feasible
         seen += situation(study, leader)
+        seen["leader by leniency"] += batch.feasible and slow.over_a_limit(batch.study, leader)
+        seen["several arms shrunk"] += len(slow.living(study)) > 3
         for k, found in enumerate(chosen_by(choose, make_work, study, uniforms)):
             threats = slow.threats(study, pulls, batch)
             least = min(threat.value for threat in threats)

@@ -57,6 +57,8 @@ def test_top_two_equals_the_transcription() -> None:
     seen = checks.check_top_two(top_two.choose, top_two.make_work)
     assert seen["leader feasible"] > 500
     assert seen["leader infeasible"] > 500
+    assert seen["leader by leniency"] > 100
+    assert seen["several arms shrunk"] > 500
     assert seen["decided by priority"] > 100
     assert seen["leader by its share"] > 1000
     assert seen["challenger in spite of a share"] > 1000
@@ -161,7 +163,7 @@ def test_top_two_looks_first_at_an_arm_that_only_has_to_pass() -> None:
 def test_top_two_doubts_less_what_is_pulled_for_its_rivals_sake() -> None:
     """Of 400 pulls the leader has 300, and its own doubt 2 ln 2.25 more than its cost and log.
 
-    1.4 c + ln 300 + 2 ln 2.25 is the value of the deceiver, 5.53 - ln 3 + ln 25 and a little, for c = 0.24;
+    1.4 c + ln 300 + 2 ln 2.25 is the value of the deceiver, 5.53 - ln 3 + ln 25, for c = 0.23;
     without the rivals' part it would be the leader's turn up to c = 1.39.
     """
     deceiver = [-9, math.sqrt(2 * 5.53 / 25)]

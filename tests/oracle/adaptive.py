@@ -155,12 +155,18 @@ def lenient_leader(study: Shrunk) -> tuple[int, bool]:
     return leader, paper.margin(rows[leader], scales, limits) <= 0
 
 
+def over_a_limit(study: Shrunk, arm: int) -> bool:
+    limits = exact(study.seen.thresholds)
+    return any(x > limit for x, limit in zip(study.places[arm][1:], limits, strict=True))
+
+
 class Batch(NamedTuple):
     """What stays while a batch is decided: who looks best, and what is known of every threat.
 
     All of it goes by the pulls told.
     """
 
+    study: Shrunk
     leader: int
     feasible: bool
     pulls: list[int]
@@ -177,6 +183,7 @@ def batch_of(seen: Evidence) -> Batch:
         if cost == 0 and arm != leader:  # a tie is met more by the one that has fewer pulls
             changes[arm] = cost, pulls[arm] / (pulls[arm] + pulls[leader])
     return Batch(
+        study,
         leader,
         feasible,
         pulls,
@@ -254,7 +261,7 @@ def cheapest_change(study: Shrunk, leader: int, feasible: bool, arm: int) -> tup
     """
     seen = study.seen
     exactly = has_exact_attributes(seen)
-    if arm == leader and feasible and margin(seen, leader) > 0:
+    if arm == leader and feasible and over_a_limit(study, leader):
         return 0.0, 0.0
     about = Study(
         seen.estimates, seen.covariances, seen.thresholds, seen.scales,

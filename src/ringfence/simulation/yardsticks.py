@@ -8,7 +8,8 @@ import math
 import numba
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.shrinkage import BELIEF
 from ringfence.core.streams import Generator, chunk_streams
 from ringfence.policies import top_two
 from ringfence.simulation.experiment import Experiment
@@ -103,7 +104,7 @@ def vectorised_top_two(
     rows = np.arange(replications)
     fresh = np.full((replications, arm_count), design.warm_up)
     sums, counts = np.zeros((replications, arm_count, 2)), np.zeros((replications, arm_count))
-    left = experiment.budget
+    left, noise_of, limit = experiment.budget, design.covariances, design.thresholds[0]
     while True:
         where = np.nonzero(fresh)
         pulls, arms = fresh[where], where[1]
@@ -113,18 +114,15 @@ def vectorised_top_two(
         counts += fresh
         left -= int(fresh[0].sum())
         estimates = sums / counts[:, :, None]
-        excess = estimates[:, :, 1] - design.thresholds[0]
-        passes = excess <= 0.0
-        feasible = passes.any(axis=1)
-        best = np.where(
-            feasible,
-            np.where(passes, estimates[:, :, 0], np.inf).argmin(axis=1),
-            excess.argmin(axis=1),
-        )
         if left == 0:
+            best, feasible = _leaders(estimates[:, :, 0], estimates[:, :, 1] - limit, 0.0)
             wrong = ~design.optimal[best] | (feasible != design.feasible)
             return int(wrong.sum()), counts.mean(axis=0)
-        lead = estimates[:, :, 0] - estimates[rows, best, 0][:, None]
+        objectives, added = _shrunk(estimates[:, :, 0], counts, noise_of[:, 0, 0])
+        limits, added_too = _shrunk(estimates[:, :, 1], counts, noise_of[:, 1, 1])
+        excess, added = limits - limit, np.minimum(added, added_too)
+        best, feasible = _leaders(objectives, excess, np.sqrt(noise_of[:, 1, 1] / counts))
+        lead = objectives - objectives[rows, best][:, None]
         distance = excess - excess[rows, best][:, None]
         pulled, hindrances = counts.copy(), np.empty(0)
         costs, shares, hasty, values = hindrances, hindrances, hindrances, hindrances
@@ -132,14 +130,14 @@ def vectorised_top_two(
         for place in range(min(experiment.batch, left)):
             if anew or place == 0:
                 costs, shares = _top_two_costs(
-                    lead, excess, distance, pulled, best, feasible, design.covariances
+                    lead, excess, distance, pulled + added, best, feasible, noise_of
                 )
                 costs[rows, best] *= top_two.ALONE
                 slowness = shares * shares / pulled[rows, best][:, None]
                 rests_on = 1.0 / (slowness + (1.0 - shares) ** 2 / pulled)
-                hasty = costs * (1.0 + rests_on / left)
+                hasty = costs * (1.0 + top_two.HASTE * rests_on / left)
                 if place == 0:
-                    hindrances = _hindrances(lead, excess, counts, best, design.covariances)
+                    hindrances = _hindrances(lead, excess, counts + added, best, noise_of)
                     hindrances[~feasible], hindrances[rows, best] = 1.0, 1.0
                     hindrances **= 1.25
                 weights = np.where(shares < top_two.UNSHARED, top_two.SOLE, 1.0)
@@ -147,7 +145,9 @@ def vectorised_top_two(
                 weights[rows, best] = crowd * crowd
                 values = hasty + np.log(rests_on * hindrances * weights)
             arm = values.argmin(axis=1)
-            to_best = order_rng.random(replications) < shares[rows, arm]
+            share = shares[rows, arm]
+            spared = top_two.SPARED * share * (1.0 - share)
+            to_best = order_rng.random(replications) < share - spared
             arm = np.where(to_best, best, arm)
             if not anew:
                 slopes = hasty * (2.0 - shares) - costs + 1.0
@@ -156,6 +156,27 @@ def vectorised_top_two(
                 values[rows, arm] += slopes[rows, arm] / pulled[rows, arm]
             pulled[rows, arm] += 1.0
         fresh = (pulled - counts).astype(np.int64)
+
+
+def _shrunk(estimates: Floats, counts: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Return estimates [replication, arm] shrunk towards their mean, and the pulls added there."""
+    arm_count = estimates.shape[1]
+    if arm_count <= 3:
+        return estimates, np.zeros_like(counts)
+    mean, between = estimates.mean(axis=1)[:, None], estimates.var(axis=1, ddof=1)[:, None]
+    trust = BELIEF * (arm_count - 3) / (arm_count - 1)
+    added = trust * noise / np.maximum(between, noise / (2.0 * counts))
+    return (counts * estimates + added * mean) / (counts + added), added
+
+
+def _leaders(objectives: Floats, excess: Floats, leniency: Floats | float) -> tuple[Integers, Mask]:
+    """Return the arm that looks best in every replication, and whether it passes."""
+    passes = np.asarray(excess <= leniency)
+    feasible = np.asarray(passes.any(axis=1))
+    best: Integers = np.where(
+        feasible, np.where(passes, objectives, np.inf).argmin(axis=1), excess.argmin(axis=1)
+    )
+    return best, feasible
 
 
 def _hindrances(
@@ -214,5 +235,6 @@ def _top_two_costs(
         cost = np.where(feasible[:, None], cost, np.where(closer, nearing, own))
         near_share = np.where(closer, limit_best / (variance + limit_best), 0.0)
         share = np.where(feasible[:, None], share, near_share)
-    cost[rows, best], share[rows, best] = own[rows, best], 0.0
+    failed = feasible & (excess[rows, best] > 0.0)  # a best arm that only may be feasible
+    cost[rows, best], share[rows, best] = np.where(failed, 0.0, own[rows, best]), 0.0
     return cost, share
