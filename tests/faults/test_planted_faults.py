@@ -661,7 +661,7 @@ FAULTS = [
     ),
     fault(
         "arms that agree by accident are taken for alike", SHRINKAGE,
-        "max(between, 0.5 * noise / n)", "max(between, 1e-9 * noise / n)",
+        "max(between * n, 0.5 * noise)", "max(between * n, 1e-9 * noise)",
         TOP_TWO,
     ),
     fault(
@@ -671,12 +671,12 @@ FAULTS = [
     ),
     fault(
         "shrunk estimates rest on no more pulls", SHRINKAGE,
-        "backing[i] = n + added if c == 0 else min(backing[i], n + added)", "backing[i] = n",
+        "max(counts[i], 1) / (1.0 - backing[i])", "max(counts[i], 1)",
         TOP_TWO,
     ),
     fault(
         "shrunk estimates rest on what was added to the last attribute", SHRINKAGE,
-        "n + added if c == 0 else min(backing[i], n + added)", "n + added",
+        "backing[i] = min(backing[i], weight)", "backing[i] = weight",
         TOP_TWO,
     ),
     fault(
@@ -795,12 +795,12 @@ FAULTS = [
     ),
     fault(
         "side by side, arms are told from the wrong mean", LANES,
-        "front[TOTAL, lane] = total / arm_count + least", "front[TOTAL, lane] = total / arm_count",
+        "total_excess / arm_count + front[LEAST_EXCESS, lane]", "total_excess / arm_count",
         SIDE_BY_SIDE,
     ),
     fault(
         "side by side, shrunk estimates rest on what was added to the limit", LANES,
-        "before = n + added if row == LEAD else", "before = 1e300 if row == EXCESS else",
+        "n / (1.0 - min(weight, other))", "n / (1.0 - other)",
         SIDE_BY_SIDE,
     ),
     fault(
@@ -820,7 +820,7 @@ FAULTS = [
     ),
     fault(
         "side by side, pulls for rivals' sake do not settle the best arm's own doubt", LANES,
-        "front[CROWD, lane] = max(n * arms.shape[0] / pull_count, 1.0)", "front[CROWD, lane] = 1.0",
+        "max(n * arms.shape[0] / front[CROWD, lane], 1.0)", "1.0",
         SIDE_BY_SIDE,
     ),
     fault(

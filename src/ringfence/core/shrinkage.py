@@ -23,17 +23,13 @@ def spread(total: float, squares: float, arm_count: float) -> float:
     return (squares - total * total / arm_count) / max(arm_count - 1.0, 1.0)
 
 
-def added_pulls(between: float, noise: float, n: float, trust: float) -> float:
-    """Return the pulls by which an estimate of n pulls is shrunk.
+def mean_weight(between: float, noise: float, n: float, trust: float) -> float:
+    """Return the weight of the arms' mean in an estimate of n pulls.
 
     Estimates that lie closer together than half of their noise do so by accident.
     """
-    return trust * noise / max(between, 0.5 * noise / n) if noise > 0.0 else 0.0
-
-
-def shrink(place: float, mean: float, n: float, added: float) -> float:
-    """Return where an estimate of n pulls lies with so many pulls added at the mean."""
-    return place - added / (n + added) * (place - mean)
+    worth = trust * noise
+    return worth / (worth + max(between * n, 0.5 * noise)) if noise > 0.0 else 0.0
 
 
 def fill_shrunk(
@@ -48,12 +44,13 @@ def fill_shrunk(
     """Put where every living arm lies, shrunk, and the pulls that this rests on, in place.
 
     Objectives are told from the least of them, constraints from their thresholds, so that nothing
-    changes with the origin of a metric. An arm's attributes share its pulls: the fewest that any
-    of them is shrunk by are added.
+    changes with the origin of a metric. An arm's attributes share its pulls: those count as added
+    that shrink the attribute which is shrunk least.
     """
     arm_count = 0.0
     for i in range(estimates.shape[0]):
         arm_count += 1.0 if alive[i] else 0.0
+        backing[i] = 1.0
     trust = belief(arm_count)
     for c in range(estimates.shape[1]):
         origin = thresholds[c - 1] if c > 0 else 0.0
@@ -66,14 +63,16 @@ def fill_shrunk(
         total, squares = 0.0, 0.0
         for i in range(estimates.shape[0]):
             if alive[i]:
-                place = estimates[i, c] - origin - least
-                total += place
-                squares += place * place
+                beyond = estimates[i, c] - origin - least
+                total += beyond
+                squares += beyond * beyond
         between, mean = spread(total, squares, arm_count), total / arm_count + least
         for i in range(estimates.shape[0]):
-            if not alive[i]:
-                continue
-            n = float(max(counts[i], 1))
-            added = added_pulls(between, covariances[i, c, c], n, trust)
-            shrunk[i, c] = shrink(estimates[i, c] - origin, mean, n, added)
-            backing[i] = n + added if c == 0 else min(backing[i], n + added)
+            if alive[i]:
+                place = estimates[i, c] - origin
+                weight = mean_weight(between, covariances[i, c, c], max(counts[i], 1), trust)
+                shrunk[i, c] = place - weight * (place - mean)
+                backing[i] = min(backing[i], weight)
+    for i in range(estimates.shape[0]):
+        if alive[i]:
+            backing[i] = max(counts[i], 1) / (1.0 - backing[i])

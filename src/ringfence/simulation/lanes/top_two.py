@@ -11,7 +11,7 @@ import math
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import is_regular, moving_cost, one_nearer, two_demands
 from ringfence.core.gaps import looks_better, may_pass
-from ringfence.core.shrinkage import added_pulls, belief, shrink, spread
+from ringfence.core.shrinkage import belief, mean_weight, spread
 from ringfence.policies import top_two
 from ringfence.policies.top_two import ALONE, HASTE, weigh
 from ringfence.simulation.lanes.rules import LIMIT, OBJECTIVE, PULLS, RANK, SEEN_ROWS, LaneRule
@@ -24,8 +24,8 @@ ARM_ROWS = SEEN_ROWS + 9
 BEST, BEST_LEAD, BEST_MARGIN, BEST_RANK, BEST_EXCESS = range(5)
 LEAD_VARIANCE, EXCESS_VARIANCE, PER_BEST, MET = range(5, 9)
 URGENT, URGENT_VALUE, URGENT_RANK, CROWD = range(9, 13)
-LEAST, TOTAL, SQUARES = range(13, 16)
-FRONT_ROWS = 16
+LEAST, TOTAL, SQUARES, LEAST_EXCESS, TOTAL_EXCESS, SQUARES_EXCESS = range(13, 19)
+FRONT_ROWS = 19
 
 
 def choose(
@@ -39,8 +39,7 @@ def choose(
     chosen: Integers,
 ) -> None:
     """Choose a batch in every lane."""
-    shrink_arms(arms, front, covariances, OBJECTIVE, LEAD, 0.0)
-    shrink_arms(arms, front, covariances, LIMIT, EXCESS, thresholds[0])
+    shrink_arms(arms, front, covariances, thresholds[0])
     find_leaders(arms, front, covariances, scales)
     weigh_threats(arms, front, covariances, HASTE / left)
     for k in range(chosen.shape[0]):
@@ -55,36 +54,47 @@ def choose(
             arms[arm, PROMISED, lane] += 1.0
 
 
-def shrink_arms(
-    arms: Floats, front: Floats, covariances: Floats, c: int, row: int, threshold: float
-) -> None:
-    """Put where every arm's attribute `c` lies, shrunk, into a row, and what that rests on."""
+def shrink_arms(arms: Floats, front: Floats, covariances: Floats, threshold: float) -> None:
+    """Put where every arm lies, shrunk, and the pulls that this rests on, in place."""
     arm_count = float(arms.shape[0])
     trust = belief(arm_count)
-    for i in range(arms.shape[0]):
-        for lane in range(arms.shape[2]):
-            place, least = arms[i, c, lane] - threshold, front[LEAST, lane]
-            front[LEAST, lane] = place if (i == 0) | (place < least) else least
     for lane in range(arms.shape[2]):
-        front[TOTAL, lane] = 0.0
-        front[SQUARES, lane] = 0.0
+        front[LEAST, lane] = arms[0, OBJECTIVE, lane]
+        front[LEAST_EXCESS, lane] = arms[0, LIMIT, lane] - threshold
+        front[TOTAL, lane], front[SQUARES, lane] = 0.0, 0.0
+        front[TOTAL_EXCESS, lane], front[SQUARES_EXCESS, lane] = 0.0, 0.0
+    for i in range(1, arms.shape[0]):
+        for lane in range(arms.shape[2]):
+            excess = arms[i, LIMIT, lane] - threshold
+            front[LEAST, lane] = min(front[LEAST, lane], arms[i, OBJECTIVE, lane])
+            front[LEAST_EXCESS, lane] = min(front[LEAST_EXCESS, lane], excess)
     for i in range(arms.shape[0]):
         for lane in range(arms.shape[2]):
-            place = arms[i, c, lane] - threshold - front[LEAST, lane]
-            front[TOTAL, lane] += place
-            front[SQUARES, lane] += place * place
-    for lane in range(arms.shape[2]):  # objectives are told from the least of them
-        total, least = front[TOTAL, lane], 0.0 if row == LEAD else front[LEAST, lane]
+            lead = arms[i, OBJECTIVE, lane] - front[LEAST, lane]
+            excess = arms[i, LIMIT, lane] - threshold - front[LEAST_EXCESS, lane]
+            front[TOTAL, lane] += lead
+            front[SQUARES, lane] += lead * lead
+            front[TOTAL_EXCESS, lane] += excess
+            front[SQUARES_EXCESS, lane] += excess * excess
+    for lane in range(arms.shape[2]):
+        total, total_excess = front[TOTAL, lane], front[TOTAL_EXCESS, lane]
         front[SQUARES, lane] = spread(total, front[SQUARES, lane], arm_count)
-        front[TOTAL, lane] = total / arm_count + least
+        front[SQUARES_EXCESS, lane] = spread(total_excess, front[SQUARES_EXCESS, lane], arm_count)
+        front[TOTAL, lane] = total / arm_count
+        front[TOTAL_EXCESS, lane] = total_excess / arm_count + front[LEAST_EXCESS, lane]
     for i in range(arms.shape[0]):
-        noise = covariances[i, c, c]
+        lead_noise, limit_noise = covariances[i, 0, 0], covariances[i, 1, 1]
         for lane in range(arms.shape[2]):
-            n, origin = arms[i, PULLS, lane], front[LEAST, lane] if row == LEAD else threshold
-            added = added_pulls(front[SQUARES, lane], noise, n, trust)
-            arms[i, row, lane] = shrink(arms[i, c, lane] - origin, front[TOTAL, lane], n, added)
-            before = n + added if row == LEAD else arms[i, BACKING, lane]
-            arms[i, BACKING, lane] = min(before, n + added)
+            n = arms[i, PULLS, lane]
+            lead, excess = (
+                arms[i, OBJECTIVE, lane] - front[LEAST, lane],
+                arms[i, LIMIT, lane] - threshold,
+            )
+            weight = mean_weight(front[SQUARES, lane], lead_noise, n, trust)
+            other = mean_weight(front[SQUARES_EXCESS, lane], limit_noise, n, trust)
+            arms[i, LEAD, lane] = lead - weight * (lead - front[TOTAL, lane])
+            arms[i, EXCESS, lane] = excess - other * (excess - front[TOTAL_EXCESS, lane])
+            arms[i, BACKING, lane] = n / (1.0 - min(weight, other))
 
 
 def find_leaders(arms: Floats, front: Floats, covariances: Floats, scales: Floats) -> None:
@@ -105,12 +115,14 @@ def find_leaders(arms: Floats, front: Floats, covariances: Floats, scales: Float
             front[BEST_RANK, lane] = rank if better else held_rank
             front[BEST, lane] = float(i) if better else held
     for lane in range(arms.shape[2]):
+        front[CROWD, lane] = 0.0
+    for i in range(arms.shape[0]):
+        for lane in range(arms.shape[2]):
+            front[CROWD, lane] += arms[i, PULLS, lane]
+    for lane in range(arms.shape[2]):
         best = int(front[BEST, lane])
         n, backing = arms[best, PULLS, lane], arms[best, BACKING, lane]
-        pull_count = 0.0
-        for i in range(arms.shape[0]):
-            pull_count += arms[i, PULLS, lane]
-        front[CROWD, lane] = max(n * arms.shape[0] / pull_count, 1.0)
+        front[CROWD, lane] = max(n * arms.shape[0] / front[CROWD, lane], 1.0)
         front[BEST_EXCESS, lane] = arms[best, EXCESS, lane]
         front[LEAD_VARIANCE, lane] = covariances[best, 0, 0] / backing
         front[EXCESS_VARIANCE, lane] = covariances[best, 1, 1] / backing
