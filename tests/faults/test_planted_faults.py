@@ -661,7 +661,7 @@ FAULTS = [
     ),
     fault(
         "arms that agree by accident are taken for alike", SHRINKAGE,
-        "max(between * n, 0.5 * noise)", "max(between * n, 1e-9 * noise)",
+        "max(0.5 * noise, between * n)", "max(1e-9 * noise, between * n)",
         TOP_TWO,
     ),
     fault(

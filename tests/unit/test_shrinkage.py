@@ -70,3 +70,11 @@ def test_what_has_no_noise_is_not_shrunk() -> None:
     places, backing = shrunk([[1, 2], [1, 2], [4, 2], [2, 2]], [5] * 4, noise=0.0)
     np.testing.assert_array_equal(places[:, 0], [0, 0, 3, 1])
     np.testing.assert_array_equal(backing, 5.0)
+
+
+def test_values_too_far_apart_for_their_squares_stay_numbers() -> None:
+    with np.errstate(all="ignore"):
+        places, backing = shrunk([[0, 0], [1e200, 1], [-1e200, 2], [3e200, 3]], [5] * 4)
+    assert np.isfinite(places).all()
+    assert np.isfinite(backing).all()
+    assert places[:, 0].argmin() == 2

@@ -26,10 +26,11 @@ def spread(total: float, squares: float, arm_count: float) -> float:
 def mean_weight(between: float, noise: float, n: float, trust: float) -> float:
     """Return the weight of the arms' mean in an estimate of n pulls.
 
-    Estimates that lie closer together than half of their noise do so by accident.
+    Estimates that lie closer together than half of their noise do so by accident. So they do where
+    they are too far apart for squares, and the spread is no number.
     """
     worth = trust * noise
-    return worth / (worth + max(between * n, 0.5 * noise)) if noise > 0.0 else 0.0
+    return worth / (worth + max(0.5 * noise, between * n)) if noise > 0.0 else 0.0
 
 
 def fill_shrunk(

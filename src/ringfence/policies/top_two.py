@@ -32,7 +32,7 @@ from ringfence.policies.policy import AdaptivePolicy, Evidence
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
 SOLE = 1.0 / 3.0  # how much less hindered a threat is that one arm makes alone
 HASTE = 0.7  # how much the end of the budget counts
-SPARED = 0.25  # of the best arm's even share of a threat: its other rivals have it pulled as well
+SPARED = 0.25  # what the best arm is spared, of h (1 - h), where its share of a threat is h
 UNSHARED = 1e-9  # a best arm's share below this is rounding
 NOBODY = 1e200  # the value of an arm that is not alive
 
