@@ -671,12 +671,12 @@ FAULTS = [
     ),
     fault(
         "shrunk estimates rest on no more pulls", SHRINKAGE,
-        "max(counts[i], 1) / (1.0 - backing[i])", "max(counts[i], 1)",
+        "max(counts[i], 1) / (1.0 - added)", "max(counts[i], 1)",
         TOP_TWO,
     ),
     fault(
         "shrunk estimates rest on what was added to the last attribute", SHRINKAGE,
-        "backing[i] = min(backing[i], weight)", "backing[i] = weight",
+        "min(backing[i], weight) if noise > 0.0", "weight if noise > 0.0",
         TOP_TWO,
     ),
     fault(

@@ -82,6 +82,10 @@ def check_lanes(rule: LaneRule, make_work: MakeWork, *, size: int) -> Counter[st
             seen["feasible" if feasible else "none feasible"] += 1
             seen["best arm pulled"] += best in right
             seen["several arms"] += len(set(right)) > 1
+            excess = study.estimates[:, 1] - study.thresholds[0]
+            over = (excess > 0.0) & (excess**2 * study.counts <= study.covariances[:, 1, 1])
+            seen["lenient"] += bool(over.any())
+            seen["shrunk"] += len(study.alive) > 3
             seen["pulls"] += len(right)
     return seen
 

@@ -23,13 +23,26 @@ BERNOULLI = {
     "constraints": ["mean(risk) <= 0.4"],
     "metrics": ["loss", "risk"],
     "noise": {"family": "bernoulli"},
-    "arms": {"a": {"mean": [0.5, 0.3]}, "b": {"mean": [0.4, 0.6]}, "c": {"mean": [0.5, 0.3]}},
+    "arms": {
+        "a": {"mean": [0.5, 0.3]},
+        "b": {"mean": [0.4, 0.6]},
+        "c": {"mean": [0.5, 0.3]},
+        "d": {"mean": [0.6, 0.5]},
+        "e": {"mean": [0.4, 0.4]},
+    },
 }
 
 
 def test_top_two_chooses_side_by_side_as_one_by_one() -> None:
     seen = check_lanes(RULE, top_two.make_work, size=400)
-    for what in ("feasible", "none feasible", "best arm pulled", "several arms"):
+    for what in (
+        "feasible",
+        "none feasible",
+        "best arm pulled",
+        "several arms",
+        "shrunk",
+        "lenient",
+    ):
         assert seen[what] > 400, (what, seen)
 
 
@@ -50,7 +63,7 @@ def test_noise_that_does_not_suit() -> None:
     first_of(
         [
             pytest.param(Instance.from_dict(BERNOULLI, name="ties"), id="bernoulli"),
-            pytest.param(find_family("uniform").draw(0, arm_count=3), id="gaussian"),
+            pytest.param(find_family("uniform").draw(0, arm_count=5), id="gaussian"),
         ]
     ),
 )
@@ -64,7 +77,7 @@ def test_compiled_lanes_are_the_plain_ones(instance: Instance, growth: float) ->
         RULE.choose, policy.answer, law.draw_block, RULE.arm_rows, law.normals
     )
     room = kernels.make_room(design, RULE, law.normals)
-    work = policy.make_work(3, 2)
+    work = policy.make_work(len(instance.arms), 2)
     kernel(*experiment.streams(3, 1), law.arrays, design, room, work, slow)
     for here, there in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(here, there)

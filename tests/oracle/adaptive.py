@@ -30,7 +30,7 @@ from tests.oracle.least_moves import Change, Study
 ALONE = 1.4  # how much dearer the leader's own doubt counts
 SOLE = 1 / 3  # what a threat by one arm alone counts
 HASTE = 0.7  # what the end of the budget counts
-SPARED = 0.25  # what the leader is spared of an even share
+SPARED = 0.25  # what the leader is spared of h (1 - h), h being its share
 BELIEF = Fraction(1, 2)  # how far arms are shrunk, of what their spread asks for
 SAFETY = 3  # how often the chance to fail counts against a safer answer
 REDRAWS = 10
@@ -108,7 +108,7 @@ def shrunk(seen: Evidence) -> Shrunk:
 
     By as many pulls as the noise of one pull has of the variance between the estimates, times
     (K - 3)/(K - 1) and a half; that variance counts as half an estimate's noise at the least. The
-    pulls that are shown for it are those of the attribute that moved least.
+    pulls that are shown for it are those of the noisy attribute that moved least.
     """
     arms = living(seen)
     trust = BELIEF * Fraction(max(len(arms) - 3, 0), max(len(arms) - 1, 1))
@@ -128,7 +128,13 @@ def shrunk(seen: Evidence) -> Shrunk:
     rows = np.array(
         [[float(x) for x in places.get(i, [])] or row for i, row in enumerate(seen.estimates)]
     )
-    backing = {i: float(int(seen.counts[i]) + min(added[i])) for i in arms}
+    backing = {
+        i: float(
+            int(seen.counts[i])
+            + min((more for c, more in enumerate(added[i]) if seen.covariances[i, c, c]), default=0)
+        )
+        for i in arms
+    }
     return Shrunk(seen._replace(estimates=rows), places, backing)
 
 

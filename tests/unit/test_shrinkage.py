@@ -13,7 +13,7 @@ def shrunk(
     """Return where living arms of one constraint lie, and their backing; a NaN is a dead arm."""
     values = np.array(estimates, dtype=np.float64)
     places, backing = np.full_like(values, np.nan), np.full(len(values), np.nan)
-    covariances = np.tile(noise * np.eye(2), (len(values), 1, 1))
+    covariances = np.tile(np.diag([noise, noise]), (len(values), 1, 1))
     alive = ~np.isnan(values[:, 0])
     fill_shrunk(
         places, backing, values, np.array(counts), alive, covariances, np.array([threshold])
@@ -72,9 +72,29 @@ def test_what_has_no_noise_is_not_shrunk() -> None:
     np.testing.assert_array_equal(backing, 5.0)
 
 
-def test_values_too_far_apart_for_their_squares_stay_numbers() -> None:
-    with np.errstate(all="ignore"):
-        places, backing = shrunk([[0, 0], [1e200, 1], [-1e200, 2], [3e200, 3]], [5] * 4)
-    assert np.isfinite(places).all()
-    assert np.isfinite(backing).all()
-    assert places[:, 0].argmin() == 2
+def test_an_exact_attribute_does_not_take_away_what_backs_the_others() -> None:
+    """A variance of 5/3 and a trust of a half of 1/3: 1/10 of a pull in the constraint."""
+    values, places, backing = (
+        np.array([[x, x] for x in range(4)], float),
+        np.zeros((4, 2)),
+        np.zeros(4),
+    )
+    covariances = np.tile(np.diag([0.0, 1.0]), (4, 1, 1))
+    everyone, limit = np.ones(4, np.bool_), np.zeros(1)
+    fill_shrunk(places, backing, values, np.array([5] * 4), everyone, covariances, limit)
+    np.testing.assert_array_equal(places[:, 0], [0, 1, 2, 3])
+    np.testing.assert_allclose(places[:, 1], (5 * np.arange(4) + 0.15) / 5.1)
+    np.testing.assert_allclose(backing, 5.1)
+
+
+def test_an_arm_far_out_does_not_move_the_others() -> None:
+    values = [[0, -1], [1e200, -1], [-1e200, 1e200], [3, -1], [4, -1]]
+    places, backing = shrunk(values, [5] * 5)
+    np.testing.assert_allclose(places, np.array(values) - [-1e200, 0], atol=1e-100)
+    np.testing.assert_allclose(backing, 5.0)
+
+
+def test_noise_without_bounds_is_not_reckoned_with() -> None:
+    places, backing = shrunk([[0, 1], [1, 2], [2, 3], [3, 4]], [5] * 4, noise=np.inf)
+    np.testing.assert_array_equal(places, [[0, 1], [1, 2], [2, 3], [3, 4]])
+    np.testing.assert_array_equal(backing, 5.0)

@@ -8,14 +8,22 @@ would ask for: docs/adr/0007 has what was measured. Touches its arguments only, 
 `shrunk` and `backing`.
 """
 
+import math
+
 from ringfence.core.arrays import Floats, Integers, Mask
 
 BELIEF = 0.5
+_FAR = 1e140  # beyond which no square is taken: what lies so far apart is not shrunk anyway
 
 
 def belief(arm_count: float) -> float:
-    """Return the weight of the other arms in an arm's estimate."""
+    """Return what part is added of the pulls that noise over spread asks for."""
     return BELIEF * max(arm_count - 3.0, 0.0) / max(arm_count - 1.0, 1.0)
+
+
+def beyond(place: float, least: float) -> float:
+    """Return how far a place lies from the least one, as far as squares go."""
+    return min(place - least, _FAR)
 
 
 def spread(total: float, squares: float, arm_count: float) -> float:
@@ -26,11 +34,10 @@ def spread(total: float, squares: float, arm_count: float) -> float:
 def mean_weight(between: float, noise: float, n: float, trust: float) -> float:
     """Return the weight of the arms' mean in an estimate of n pulls.
 
-    Estimates that lie closer together than half of their noise do so by accident. So they do where
-    they are too far apart for squares, and the spread is no number.
+    Estimates that lie closer together than half of their noise do so by accident.
     """
-    worth = trust * noise
-    return worth / (worth + max(0.5 * noise, between * n)) if noise > 0.0 else 0.0
+    wanted = trust * noise
+    return wanted / (wanted + max(0.5 * noise, between * n)) if 0.0 < noise < math.inf else 0.0
 
 
 def fill_shrunk(
@@ -46,7 +53,8 @@ def fill_shrunk(
 
     Objectives are told from the least of them, constraints from their thresholds, so that nothing
     changes with the origin of a metric. An arm's attributes share its pulls: those count as added
-    that shrink the attribute which is shrunk least.
+    that shrink the noisy attribute which is shrunk least. Where limits are relative to a baseline,
+    part of the noise is common to all arms and not in their spread: they are shrunk a bit further.
     """
     arm_count = 0.0
     for i in range(estimates.shape[0]):
@@ -59,21 +67,22 @@ def fill_shrunk(
         for i in range(estimates.shape[0]):
             if alive[i] and (not found or estimates[i, c] - origin < least):
                 least, found = estimates[i, c] - origin, True
-        if c == 0:
+        if c == 0:  # an objective has no threshold: the least stands in for it
             origin, least = least, 0.0
         total, squares = 0.0, 0.0
         for i in range(estimates.shape[0]):
             if alive[i]:
-                beyond = estimates[i, c] - origin - least
-                total += beyond
-                squares += beyond * beyond
+                distance = beyond(estimates[i, c] - origin, least)
+                total += distance
+                squares += distance * distance
         between, mean = spread(total, squares, arm_count), total / arm_count + least
         for i in range(estimates.shape[0]):
             if alive[i]:
-                place = estimates[i, c] - origin
-                weight = mean_weight(between, covariances[i, c, c], max(counts[i], 1), trust)
+                place, noise = estimates[i, c] - origin, covariances[i, c, c]
+                weight = mean_weight(between, noise, max(counts[i], 1), trust)
                 shrunk[i, c] = place - weight * (place - mean)
-                backing[i] = min(backing[i], weight)
+                backing[i] = min(backing[i], weight) if noise > 0.0 else backing[i]
     for i in range(estimates.shape[0]):
-        if alive[i]:
-            backing[i] = max(counts[i], 1) / (1.0 - backing[i])
+        if alive[i]:  # no weight is as much as a half: where one is left, nothing is noisy
+            added = backing[i] if backing[i] < 1.0 else 0.0
+            backing[i] = max(counts[i], 1) / (1.0 - added)

@@ -11,20 +11,21 @@ import math
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import is_regular, moving_cost, one_nearer, two_demands
 from ringfence.core.gaps import looks_better, may_pass
-from ringfence.core.shrinkage import belief, mean_weight, spread
+from ringfence.core.shrinkage import belief, beyond, mean_weight, spread
 from ringfence.policies import top_two
 from ringfence.policies.top_two import ALONE, HASTE, weigh
 from ringfence.simulation.lanes.rules import LIMIT, OBJECTIVE, PULLS, RANK, SEEN_ROWS, LaneRule
 
 # Rows of `arms` after those that a rule sees: what the policy's own `Work` has.
 SHARE, VALUE, RISE, SLOPE, WEIGHT, PROMISED = range(SEEN_ROWS, SEEN_ROWS + 6)
-LEAD, EXCESS, BACKING = range(SEEN_ROWS + 6, SEEN_ROWS + 9)  # where an arm lies, shrunk
+PLACE, EXCESS, BACKING = range(SEEN_ROWS + 6, SEEN_ROWS + 9)  # where an arm lies, shrunk
 ARM_ROWS = SEEN_ROWS + 9
 # Rows of `front`: the best arm of every lane, the arm that a search holds, and sums over arms.
-BEST, BEST_LEAD, BEST_MARGIN, BEST_RANK, BEST_EXCESS = range(5)
+BEST, BEST_PLACE, BEST_MARGIN, BEST_RANK, BEST_EXCESS = range(5)
 LEAD_VARIANCE, EXCESS_VARIANCE, PER_BEST, MET = range(5, 9)
 URGENT, URGENT_VALUE, URGENT_RANK, CROWD = range(9, 13)
-LEAST, TOTAL, SQUARES, LEAST_EXCESS, TOTAL_EXCESS, SQUARES_EXCESS = range(13, 19)
+LEAST, LEAST_EXCESS = range(13, 15)
+MEAN, SPREAD, MEAN_EXCESS, SPREAD_EXCESS = range(15, 19)  # sums, at first, and of squares
 FRONT_ROWS = 19
 
 
@@ -61,8 +62,8 @@ def shrink_arms(arms: Floats, front: Floats, covariances: Floats, threshold: flo
     for lane in range(arms.shape[2]):
         front[LEAST, lane] = arms[0, OBJECTIVE, lane]
         front[LEAST_EXCESS, lane] = arms[0, LIMIT, lane] - threshold
-        front[TOTAL, lane], front[SQUARES, lane] = 0.0, 0.0
-        front[TOTAL_EXCESS, lane], front[SQUARES_EXCESS, lane] = 0.0, 0.0
+        front[MEAN, lane], front[SPREAD, lane] = 0.0, 0.0
+        front[MEAN_EXCESS, lane], front[SPREAD_EXCESS, lane] = 0.0, 0.0
     for i in range(1, arms.shape[0]):
         for lane in range(arms.shape[2]):
             excess = arms[i, LIMIT, lane] - threshold
@@ -70,30 +71,28 @@ def shrink_arms(arms: Floats, front: Floats, covariances: Floats, threshold: flo
             front[LEAST_EXCESS, lane] = min(front[LEAST_EXCESS, lane], excess)
     for i in range(arms.shape[0]):
         for lane in range(arms.shape[2]):
-            lead = arms[i, OBJECTIVE, lane] - front[LEAST, lane]
-            excess = arms[i, LIMIT, lane] - threshold - front[LEAST_EXCESS, lane]
-            front[TOTAL, lane] += lead
-            front[SQUARES, lane] += lead * lead
-            front[TOTAL_EXCESS, lane] += excess
-            front[SQUARES_EXCESS, lane] += excess * excess
+            place = beyond(arms[i, OBJECTIVE, lane] - front[LEAST, lane], 0.0)
+            excess = beyond(arms[i, LIMIT, lane] - threshold, front[LEAST_EXCESS, lane])
+            front[MEAN, lane] += place
+            front[SPREAD, lane] += place * place
+            front[MEAN_EXCESS, lane] += excess
+            front[SPREAD_EXCESS, lane] += excess * excess
     for lane in range(arms.shape[2]):
-        total, total_excess = front[TOTAL, lane], front[TOTAL_EXCESS, lane]
-        front[SQUARES, lane] = spread(total, front[SQUARES, lane], arm_count)
-        front[SQUARES_EXCESS, lane] = spread(total_excess, front[SQUARES_EXCESS, lane], arm_count)
-        front[TOTAL, lane] = total / arm_count
-        front[TOTAL_EXCESS, lane] = total_excess / arm_count + front[LEAST_EXCESS, lane]
+        total, total_excess = front[MEAN, lane], front[MEAN_EXCESS, lane]
+        front[SPREAD, lane] = spread(total, front[SPREAD, lane], arm_count)
+        front[SPREAD_EXCESS, lane] = spread(total_excess, front[SPREAD_EXCESS, lane], arm_count)
+        front[MEAN, lane] = total / arm_count
+        front[MEAN_EXCESS, lane] = total_excess / arm_count + front[LEAST_EXCESS, lane]
     for i in range(arms.shape[0]):
         lead_noise, limit_noise = covariances[i, 0, 0], covariances[i, 1, 1]
         for lane in range(arms.shape[2]):
             n = arms[i, PULLS, lane]
-            lead, excess = (
-                arms[i, OBJECTIVE, lane] - front[LEAST, lane],
-                arms[i, LIMIT, lane] - threshold,
-            )
-            weight = mean_weight(front[SQUARES, lane], lead_noise, n, trust)
-            other = mean_weight(front[SQUARES_EXCESS, lane], limit_noise, n, trust)
-            arms[i, LEAD, lane] = lead - weight * (lead - front[TOTAL, lane])
-            arms[i, EXCESS, lane] = excess - other * (excess - front[TOTAL_EXCESS, lane])
+            place = arms[i, OBJECTIVE, lane] - front[LEAST, lane]
+            excess = arms[i, LIMIT, lane] - threshold
+            weight = mean_weight(front[SPREAD, lane], lead_noise, n, trust)
+            other = mean_weight(front[SPREAD_EXCESS, lane], limit_noise, n, trust)
+            arms[i, PLACE, lane] = place - weight * (place - front[MEAN, lane])
+            arms[i, EXCESS, lane] = excess - other * (excess - front[MEAN_EXCESS, lane])
             arms[i, BACKING, lane] = n / (1.0 - min(weight, other))
 
 
@@ -102,20 +101,22 @@ def find_leaders(arms: Floats, front: Floats, covariances: Floats, scales: Float
     for i in range(arms.shape[0]):
         variance = covariances[i, 1, 1]
         for lane in range(arms.shape[2]):
-            lead, rank = arms[i, LEAD, lane], arms[i, RANK, lane]
+            place, rank = arms[i, PLACE, lane], arms[i, RANK, lane]
             excess = arms[i, EXCESS, lane]
             margin = scales[1] * excess
             lenient = min(margin, 0.0)
             margin = lenient if may_pass(excess, variance, arms[i, PULLS, lane]) else margin
-            held_lead, held_margin = front[BEST_LEAD, lane], front[BEST_MARGIN, lane]
+            held_place, held_margin = front[BEST_PLACE, lane], front[BEST_MARGIN, lane]
             held_rank, held = front[BEST_RANK, lane], front[BEST, lane]
-            better = (i == 0) | looks_better(lead, margin, rank, held_lead, held_margin, held_rank)
-            front[BEST_LEAD, lane] = lead if better else held_lead
+            better = (i == 0) | looks_better(
+                place, margin, rank, held_place, held_margin, held_rank
+            )
+            front[BEST_PLACE, lane] = place if better else held_place
             front[BEST_MARGIN, lane] = margin if better else held_margin
             front[BEST_RANK, lane] = rank if better else held_rank
             front[BEST, lane] = float(i) if better else held
     for lane in range(arms.shape[2]):
-        front[CROWD, lane] = 0.0
+        front[CROWD, lane] = 0.0  # all pulls, at first
     for i in range(arms.shape[0]):
         for lane in range(arms.shape[2]):
             front[CROWD, lane] += arms[i, PULLS, lane]
@@ -144,7 +145,7 @@ def weigh_threats(arms: Floats, front: Floats, covariances: Floats, hurry: float
         for lane in range(arms.shape[2]):
             n = arms[i, BACKING, lane]
             arms[i, VALUE, lane], arms[i, SHARE, lane], arms[i, WEIGHT, lane] = two_demands(
-                arms[i, LEAD, lane] - front[BEST_LEAD, lane], arms[i, EXCESS, lane],
+                arms[i, PLACE, lane] - front[BEST_PLACE, lane], arms[i, EXCESS, lane],
                 lead_variance, limit_variance, crossed, n, n * front[LEAD_VARIANCE, lane],
             )  # fmt: skip
         if none_feasible > 0:
