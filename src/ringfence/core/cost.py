@@ -129,7 +129,7 @@ def moving_cost(gap: float, variance: float, n: float) -> float:
 def failing_cost(
     estimates: Floats, covariances: Floats, arm: int, n: float, thresholds: Floats
 ) -> float:
-    """Return the cost for an arm to fail some constraint after all; nothing if it seems to.
+    """Return the cost for an arm to fail some constraint after all: zero if its estimate does.
 
     One constraint suffices, and correlation never makes that cheaper.
     """

@@ -34,7 +34,7 @@ def may_pass(excess: float, variance: float, n: float) -> bool:
 def lenient_margin(
     estimates: Floats, arm: int, scales: Floats, thresholds: Floats, covariances: Floats, n: float
 ) -> float:
-    """Return an arm's margin, and zero for one that is positive by no more than noise."""
+    """Return an arm's margin, zero if it is over no limit by more than a deviation of n pulls."""
     passes = True
     for c in range(1, estimates.shape[1]):
         passes &= may_pass(estimates[arm, c] - thresholds[c - 1], covariances[arm, c, c], n)

@@ -1,4 +1,4 @@
-"""Top-two: pull the apparent best arm or its most dangerous challenger, whichever is in doubt.
+"""Top-two: pull the arm that leads or its most dangerous challenger, whichever is in doubt.
 
 After TopTwo-TCI (Lardy, Katsimerou and Koolen 2025), with an information-directed split (Qin and
 You), carried over to a fixed budget and to instances without a feasible arm; docs/policies has
@@ -98,9 +98,9 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     Every threat to the answer has a value, minus the log of what a pull is worth that meets it:
     of its chance to be real (its cost, and what hinders it beyond) over the pulls that it rests
     on. Without these an arm that looks bad by accident is never looked at again. The least value
-    is met by a pull of the arm, or of the best arm by its share in the cost. Of pulls in flight,
-    and of the batch's own, nothing is known yet but that they make the threats dearer that they
-    meet: values grow by their slopes.
+    is met by a pull of the arm, or of the best arm by its share in the cost, less a little. Of
+    pulls in flight, and of the batch's own, nothing is known yet but that they make the threats
+    dearer that they meet: values grow by their slopes.
     """
     fill_shrunk(
         work.shrunk, work.backing,
@@ -204,7 +204,7 @@ def has_regular_arms(seen: Evidence) -> bool:
 
 
 def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
-    """Put every threat's value in place, and how it grows; `hurry` is one over the pulls left."""
+    """Put every threat's value in place, and how it grows; `hurry` is HASTE over the pulls left."""
     arm_count, pull_count = 0.0, 0.0
     for i in range(work.pulls.shape[0]):
         arm_count += 1.0 if seen.alive[i] else 0.0
@@ -240,7 +240,7 @@ def weigh(
     an even share of all pulls that is, for the best arm's threat to itself, and 0 for another's.
     """
     rival = crowd <= 0.0
-    if (cost <= 0.0) & rival:  # a tie has no shares: the lesser known is pulled more
+    if (cost <= 0.0) & rival:  # a tie has no shares: the lesser known gets more
         share = n * per_best / (n * per_best + 1.0)
     # One more pull, of the best arm by its share, lowers the threat's variance by one part in
     # the pulls that it rests on.
