@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,16 @@ from ringfence.core.errors import (
     StorageError,
     nearest,
 )
+from ringfence.storage.files import OpenedFile, OpenedJournals
 
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
+_OPENED = "ringfence_opened"  # in the notes of a connection
 _BACKENDS = ("sqlite", "postgresql")
 _PASSWORD = re.compile(r":[^/@:]*@")
+_REFUSED = re.compile(  # what a server says that is up, and will not let us in later either
+    r"does not exist|authentication failed|no password supplied|no pg_hba\.conf entry"
+)
 _AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
 
 
@@ -63,23 +69,41 @@ def open_engine(url: str) -> Engine:
             f"slashes. Use sqlite:///{url.partition('://')[2]}."
         )
     engine = sa.create_engine(parsed, connect_args={"timeout": _PATIENCE_SECONDS})
-    sa.event.listen(engine, "connect", _prepare_sqlite)
+    if parsed.database and parsed.database != ":memory:" and "uri" not in parsed.query:
+        file = OpenedFile(Path(parsed.database).absolute(), parsed.render_as_string())
+        # SQLite would make a new file in the place of one that is gone.
+        sa.event.listen(engine, "do_connect", lambda *_: file.require_same())
+        sa.event.listen(engine, "connect", partial(_prepare_sqlite, file))
+    else:
+        sa.event.listen(engine, "connect", partial(_prepare_sqlite, None))
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: Any, _: Any) -> None:
+def require_same_file(connection: Connection) -> None:
+    """Refuse to go on where SQLite's file, if it is one, is gone or was replaced."""
+    opened: OpenedJournals | None = connection.info.get(_OPENED)
+    if opened is not None:
+        opened.require_same()
+
+
+def _prepare_sqlite(file: OpenedFile | None, connection: Any, record: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where the driver does
     cursor = connection.cursor()
     _when_unlocked(lambda: cursor.execute("PRAGMA journal_mode = WAL"))
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # opens what lies beside it
     cursor.close()
+    if file is not None:
+        record.info[_OPENED] = file.connected()
 
 
 def _begin_sqlite(connection: Connection) -> None:
     """Begin; wait for the write lock in short naps: SQLite's own grow to a tenth of a second."""
-    if not connection.info.pop("writes", False):
+    is_to_write = connection.info.pop("writes", False)
+    require_same_file(connection)
+    if not is_to_write:
         connection.exec_driver_sql("BEGIN")
         return
     driver = connection.connection.driver_connection
@@ -113,17 +137,24 @@ def in_words(url: str) -> Iterator[None]:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         kind = StorageAwayError if _is_away(error) else StorageError
         raise kind(
-            f"storage {url} cannot be used: {reason}.{_hindrance(url)} What was not acknowledged "
-            "was not written."
+            f"storage {url} cannot be used: {reason}.{_hindrance(url, error)} What was not "
+            "acknowledged was not written."
         ) from error
 
 
-def _hindrance(url: str) -> str:
+def _hindrance(url: str, error: Exception) -> str:
     """Return what hinders SQLite and what helps, which it does not say itself."""
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
         return ""
+    if _is_locked(error):
+        return (
+            f" Another program has kept it locked for {_PATIENCE_SECONDS} seconds: let it finish, "
+            "or end it."
+        )
     file = Path(parsed.database)
+    if file.is_dir():
+        return f" {str(file)!r} is a folder: give the path of a file."
     if not file.parent.is_dir():
         return f" There is no folder {str(file.parent)!r}: make it, or mend the path."
     for path in (file.parent, file):
@@ -137,8 +168,19 @@ def _hindrance(url: str) -> str:
 
 
 def _is_away(error: Exception) -> bool:
-    """Tell whether a server is stopped, starting, out of reach, or full: it may be back soon."""
+    """Tell whether a server is stopped, starting, out of reach, or full, or a file is locked.
+
+    It may be back soon; one that answers and does not let us in will not.
+    """
+    if _is_locked(error):
+        return True
     if not isinstance(error, sa.exc.OperationalError) or isinstance(error.orig, sqlite3.Error):
         return False
     code = getattr(error.orig, "sqlstate", None)  # None: the connection never came about, or broke
-    return code is None or code.startswith(_AWAY)
+    return code.startswith(_AWAY) if code else not _REFUSED.search(str(error.orig))
+
+
+def _is_locked(error: Exception) -> bool:
+    """Tell whether another program has kept SQLite's lock for longer than we wait."""
+    reason = getattr(error, "orig", error)
+    return isinstance(reason, sqlite3.OperationalError) and "locked" in str(reason)

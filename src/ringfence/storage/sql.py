@@ -9,7 +9,7 @@ May touch study, core, and the database that was named.
 import json
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 
 from ringfence.core.errors import InputError
 from ringfence.storage import schema
-from ringfence.storage.engines import in_words, open_engine
+from ringfence.storage.engines import in_words, open_engine, require_same_file
 from ringfence.storage.memory import missing, taken
 from ringfence.storage.rows import (
     definition_of,
@@ -48,9 +48,12 @@ if TYPE_CHECKING:
 _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
 _CHANGES = (  # what of a pull may be another once it was issued
-    *("state", "lease", "deadline", "failures", "run_out"),
+    *("state", "lease", "deadline", "failures", "run_out", "holder"),
     *("values", "cost", "error", "charged"),
 )
+_CLOCK_OF_THE_SERVER: Any = sa.cast(
+    sa.extract("epoch", sa.func.clock_timestamp()), sa.Double
+).label("now")
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
 
@@ -113,7 +116,10 @@ class SqlStorage:
         self.engine.dispose()
 
     def _ledger(self, connection: Connection, name: str, *, lock: bool) -> "SqlLedger":
-        query = sa.select(schema.studies).where(schema.studies.c.name == name)
+        wanted = [schema.studies]
+        if connection.dialect.name == "postgresql":
+            wanted.append(_CLOCK_OF_THE_SERVER)
+        query = sa.select(*wanted).where(schema.studies.c.name == name)
         row = connection.execute(query.with_for_update() if lock else query).mappings().first()
         if row is None:
             raise missing(name, self.names(), self.url)
@@ -131,6 +137,7 @@ class SqlStorage:
                 connection.info["writes"] = True
             with connection.begin():
                 yield connection
+            require_same_file(connection)  # or it was written to a file that nobody will find
 
     def _migrate(self) -> None:
         """Make or renew the tables; one process does, the others wait for it."""
@@ -162,6 +169,8 @@ class SqlLedger:
         self.definition = definition
         self.created_at = float(row["created_at"])
         self.head = head_of(f"study {definition.name!r}", row)
+        # Of several machines only the server has a clock in common; SQLite's users are on one.
+        self.now = float(row["now"]) if "now" in row else time.time()
 
     def set_head(self, head: Head) -> None:
         """Write where it stands."""
@@ -244,6 +253,18 @@ class SqlLedger:
         columns = schema.pulls.c
         over = sa.and_(columns.state == sa.literal_column("'issued'"), columns.deadline <= now)
         return self._pulls(over, most)
+
+    def leases(self) -> Mapping[str | None, float]:
+        """Return the latest deadline of each holder's issued pulls, and under None that of all."""
+        columns = schema.pulls.c
+        latest = sa.func.max(columns.deadline).label("latest")
+        is_issued = (columns.study == self._study, columns.state == sa.literal_column("'issued'"))
+        nobody = sa.cast(sa.null(), sa.Text).label("holder")
+        of_all = sa.select(nobody, latest).where(*is_issued)
+        of_each = sa.select(columns.holder, latest).where(*is_issued, columns.holder.is_not(None))
+        query = sa.union_all(of_all, of_each.group_by(columns.holder))
+        found = self._connection.execute(query).all()
+        return {holder: deadline for holder, deadline in found if deadline is not None}
 
     def _pulls(self, which: Any, most: int | None = None) -> list[PullFact]:
         query = (
