@@ -34,6 +34,11 @@ _PASSWORD = re.compile(r":[^/@:]*@")
 _REFUSED = re.compile(  # what a server says that is up, and will not let us in later either
     r"does not exist|authentication failed|no password supplied|no pg_hba\.conf entry"
 )
+_REMEDIES = {
+    "SQLITE_FULL": " Make room on its disk, and say the same again.",
+    "SQLITE_NOTADB": " Give the path of another file: this one is left as it is.",
+    "SQLITE_CORRUPT": " The database is damaged: restore it from a backup.",
+}
 _AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
 
 
@@ -153,8 +158,6 @@ def _hindrance(url: str, error: Exception) -> str:
             "or end it."
         )
     file = Path(parsed.database)
-    if file.is_dir():
-        return f" {str(file)!r} is a folder: give the path of a file."
     if not file.parent.is_dir():
         return f" There is no folder {str(file.parent)!r}: make it, or mend the path."
     for path in (file.parent, file):
@@ -164,7 +167,9 @@ def _hindrance(url: str, error: Exception) -> str:
                 f"read it: copy {file.name}, and {file.name}-wal if it is there, to a folder of "
                 "your own."
             )
-    return ""
+    if file.is_dir():
+        return f" {str(file)!r} is a folder: give the path of a file."
+    return _REMEDIES.get(_code(error), "")
 
 
 def _is_away(error: Exception) -> bool:
@@ -182,5 +187,9 @@ def _is_away(error: Exception) -> bool:
 
 def _is_locked(error: Exception) -> bool:
     """Tell whether another program has kept SQLite's lock for longer than we wait."""
-    reason = getattr(error, "orig", error)
-    return isinstance(reason, sqlite3.OperationalError) and "locked" in str(reason)
+    return _code(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def _code(error: Exception) -> str:
+    """Return SQLite's own name for what went wrong."""
+    return str(getattr(getattr(error, "orig", error), "sqlite_errorname", ""))

@@ -10,6 +10,7 @@ from pathlib import Path
 from ringfence.core.errors import StorageError
 
 _BESIDE = ("-wal", "-shm")  # the newest writes, and who may write: as much a part of it
+_SMALLEST = 512  # bytes: a page of a database, and every one has a page, or none
 _Identity = tuple[int, int]
 
 
@@ -22,9 +23,17 @@ class OpenedFile:
     _own: _Identity | None = None
 
     def require_same(self) -> None:
-        """Refuse another file than the first, or none in its place."""
+        """Refuse another file than the first, or none in its place; and first what is no database.
+
+        SQLite takes a file of a few bytes for an empty one, and writes over it.
+        """
         if self._own is not None:
             _require(self.url, self.path, self._own)
+        elif self.path.is_file() and 0 < self.path.stat().st_size < _SMALLEST:
+            raise StorageError(
+                f"storage {self.url} cannot be used: {str(self.path)!r} is not a database. Give "
+                "the path of another file: this one is left as it is."
+            )
 
     def connected(self) -> "OpenedJournals":
         """Take note of what a new connection has opened."""
@@ -68,7 +77,7 @@ def _require(url: str, path: Path, own: _Identity | None) -> None:
     if found is None or found != own:
         what = "was deleted or moved" if found is None else "was replaced by another file"
         raise StorageError(
-            f"storage {url} cannot be used: {str(path)!r} {what} while it was open. Put it back, or end "
-            "every program that has it open and start again with the file that is to be used. What "
-            "was not acknowledged may not be kept: say it again."
+            f"storage {url} cannot be used: {str(path)!r} {what} while it was open. Put it back, "
+            "or end every program that has it open and start again with the file that is to be "
+            "used. What was not acknowledged may not be kept: say it again."
         )
