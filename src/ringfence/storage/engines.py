@@ -39,7 +39,9 @@ _REMEDIES = {
     "SQLITE_NOTADB": " Give the path of another file: this one is left as it is.",
     "SQLITE_CORRUPT": " The database is damaged: restore it from a backup.",
 }
-_AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
+_AWAY = (  # PostgreSQL: connection lost, too many of them, shutting down, not the primary yet
+    *("08", "53300", "57P", "25006"),
+)
 
 
 def open_engine(url: str) -> Engine:
@@ -179,10 +181,12 @@ def _is_away(error: Exception) -> bool:
     """
     if _is_locked(error):
         return True
-    if not isinstance(error, sa.exc.OperationalError) or isinstance(error.orig, sqlite3.Error):
+    if not isinstance(error, sa.exc.DBAPIError) or isinstance(error.orig, sqlite3.Error):
         return False
-    code = getattr(error.orig, "sqlstate", None)  # None: the connection never came about, or broke
-    return code.startswith(_AWAY) if code else not _REFUSED.search(str(error.orig))
+    if code := getattr(error.orig, "sqlstate", None):
+        return str(code).startswith(_AWAY)
+    never_connected = isinstance(error, sa.exc.OperationalError)  # or the connection broke
+    return never_connected and not _REFUSED.search(str(error.orig))
 
 
 def _is_locked(error: Exception) -> bool:
