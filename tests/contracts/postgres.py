@@ -59,17 +59,19 @@ class Server:
         command += ["--no-locale", "--no-sync"]
         subprocess.run(command, user=self.user, cwd=self.folder, check=True, capture_output=True)
 
-    def start(self) -> None:
+    def start(self, *settings: str, waits: bool = True) -> None:
         """Start it, and wait until it takes connections."""
         command = [str(self.programs / "postgres"), "-D", str(self.folder / "data")]
         command += ["-k", str(self.folder), "-p", str(self.port)]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        command += [word for setting in settings for word in ("-c", setting)]
         log = self.folder / "log"
         with log.open("ab") as out:
             self._process = subprocess.Popen(
                 command, user=self.user, cwd=self.folder, stdout=out, stderr=out
             )
-        _answers(self.url, self._process, log)
+        if waits:
+            _answers(self.url, self._process, log)
 
     def stop(self, *, crash: bool = False) -> None:
         """Stop it: cut sessions off and close its files, or crash and leave those as they are."""

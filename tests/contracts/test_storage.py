@@ -253,7 +253,10 @@ WRITES: dict[str, Callable[[Ledger], None]] = {
     "round": lambda ledger: ledger.add_round(round_of(1, 6)),
     "fresh pulls": lambda ledger: ledger.add_pulls([pull_of(4), pull_of(5)]),
     "changed pull": lambda ledger: ledger.set_pulls(
-        [pull_of(1, state=State.TOLD, values=(1.0, 2.0)), pull_of(3, lease=2, deadline=1e9)]
+        [
+            pull_of(1, state=State.TOLD, values=(1.0, 2.0), holder="x"),
+            pull_of(3, lease=2, deadline=1e9),
+        ]
     ),
     "a fresh pull, then changed": _fresh_then_changed,
     "past": lambda ledger: ledger.add_past([past_of(2.0), past_of(3.0)]),
@@ -433,7 +436,9 @@ def test_a_whole_fact_of_each_kind_comes_back(place: Place) -> None:
         arms={"b": {"k": [1, {"deep": None}], "t": True}, "a": {}, "c": {"x": 0.1}},
     )
     head = Head(50, 3, 17, 20, 4, 12, True, (2, 0))
-    pull = PullFact(1, 2, 5, 3, State.FAILED, 4, 1e9 + 0.1, 2, 3, None, 0.25, "no\nway", False)
+    pull = PullFact(
+        1, 2, 5, 3, State.FAILED, 4, 1e9 + 0.1, 2, 3, None, 0.25, "no\nway", False, "linux:x"
+    )
     past = PastFact(2, (1.0, 2.0), "label", 3)
     storage.create(definition, Head(budget=40))
     with storage.writing("s") as ledger:
@@ -556,6 +561,35 @@ def test_leases_that_ran_out_come_by_number(place: Place) -> None:
     with storage.writing("s") as ledger:
         ledger.set_pulls([replace(facts[0], deadline=50.0), replace(facts[1], state=State.TOLD)])
     assert numbers(11.0, 100) == [3, 4, 8]
+
+
+def test_the_latest_deadlines_are_known_by_holder(place: Place) -> None:
+    storage = place.open()
+    storage.create(definition_of(), Head(budget=40))
+    with storage.reading("s") as ledger:
+        assert ledger.leases() == {}
+        assert abs(ledger.now - time.time()) < 60.0
+    holders = ["a", "b", None, "a", "a", "b", "c"]
+    deadlines = [9.0, 8.0, 12.0, 10.5, 99.0, 1.0, 50.0]
+    states = [State.ISSUED] * 4 + [State.TOLD, State.ISSUED, State.FAILED]
+    facts = [
+        pull_of(number, holder=holder, deadline=deadline, state=state)
+        for number, (holder, deadline, state) in enumerate(
+            zip(holders, deadlines, states, strict=True), start=1
+        )
+    ]
+    fill(storage, "t")
+    with storage.writing("s") as ledger:
+        ledger.add_pulls(facts)
+        assert ledger.leases() == {None: 12.0, "a": 10.5, "b": 8.0}
+        ledger.set_pulls([replace(facts[3], holder=None), replace(facts[1], state=State.TOLD)])
+    with place.open().reading("s") as ledger:
+        assert ledger.leases() == {None: 12.0, "a": 9.0, "b": 1.0}
+        assert [pull.holder for pull in ledger.pulls_between(1, 9)] == [
+            *("a", "b", None, None, "a", "b", "c"),
+        ]
+    with storage.reading("t") as ledger:
+        assert ledger.leases() == {None: 100.0}
 
 
 def test_pulls_are_found_by_number(place: Place) -> None:
@@ -682,7 +716,7 @@ def test_the_migrations_make_the_tables_that_the_code_uses(sql_place: Place) -> 
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, schema.metadata) == []
         indexes = {one["name"] for one in sa.inspect(connection).get_indexes("ringfence_pulls")}
-    assert indexes == {"ringfence_leases", "ringfence_ordinals"}
+    assert indexes == {"ringfence_holders", "ringfence_leases", "ringfence_ordinals"}
 
 
 def test_an_empty_file_becomes_a_storage(tmp_path: Path) -> None:
@@ -700,7 +734,7 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(sql_place: Plac
     assert isinstance(storage, SqlStorage)
     with storage.engine.begin() as connection:
         connection.execute(sa.text("UPDATE ringfence_version SET version_num = '0999'"))
-    with pytest.raises(InputError, match=r"newer ringfence \(schema 0999.*0003.*Upgrade"):
+    with pytest.raises(InputError, match=rf"newer ringfence \(schema 0999.*{schema.HEAD}.*Upgrade"):
         sql_place.open()
     gc.collect()  # a connection that was left open is told of here
     with storage.engine.begin() as connection:

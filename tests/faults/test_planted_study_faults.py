@@ -18,6 +18,7 @@ from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
+LEASES = "tests.unit.test_study_leases"
 ORDER, MACHINE, STORAGE, TALLIES, PLACES = (
     f"tests.contracts.{name}"
     for name in (
@@ -133,6 +134,10 @@ def ending_badly(write: str) -> Named:
     return in_memory(test, write, RuntimeError)
 
 
+OF_THE_GONE = of(LEASES, "test_leases_of_the_gone_are_given_out_again_at_once")
+KILLING = of(LEASES, "test_a_pull_that_kills_every_process_ends_and_is_issued_alone_on_the_way")
+AHEAD = of(LEASES, "test_a_lease_of_a_clock_that_was_ahead_ends_a_lease_after_it_is_seen")
+SET_CLOCK = of(LEASES, "test_a_worker_whose_clock_is_ahead_keeps_its_lease_by_extending_it")
 SAME_SEED = of(API, "test_a_pull_that_is_issued_again_has_the_same_seed")
 KEPT = in_scene("test_a_lease_may_be_kept")
 TAKEN_BACK = of(API, "test_leases_of_workers_that_are_gone_can_be_ended")
@@ -199,10 +204,11 @@ JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
+HOLDING = "study.holding"
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
-    *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING),
+    *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
 )
 
@@ -210,8 +216,7 @@ FAULTS = [
     # Leases.
     fault(
         "a pull is issued again under its old lease", DESK,
-        "lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)",
-        "lease=pull.lease, deadline=deadline)",
+        "lease=pull.lease + (pull.deadline > _NOBODYS),", "lease=pull.lease,",
         KEPT, SAME_SEED, refused("TELLS", "a stale lease"),
     ),
     fault(
@@ -221,12 +226,12 @@ FAULTS = [
     ),
     fault(
         "a pull that is given back keeps its lease", DESK,
-        "lease=pull.lease + 1, deadline=_NOBODYS)", "deadline=_NOBODYS)",
+        "lease=pull.lease + 1, deadline=_NOBODYS, holder=None)", "deadline=_NOBODYS)",
         SAME_SEED, walks("constrained-sr", 1, 0),
     ),
     fault(
         "a pull that is given back waits for its deadline", DESK,
-        "lease=pull.lease + 1, deadline=_NOBODYS)", "lease=pull.lease + 1)",
+        "lease=pull.lease + 1, deadline=_NOBODYS, holder=None)", "lease=pull.lease + 1)",
         SAME_SEED, ANY_ORDER,
     ),
     fault(
@@ -246,8 +251,8 @@ FAULTS = [
     ),
     fault(
         "a lease that ran out uses a retry up", DESK,
-        "deadline=deadline)\n                for pull",
-        "deadline=deadline, failures=pull.failures + 1)\n                for pull",
+        "holder=holder,\n                )\n                for pull",
+        "holder=holder, failures=pull.failures + 1)\n                for pull",
         SAME_SEED, walks("constrained-sr", 1, 0),
     ),
     fault(
@@ -267,8 +272,8 @@ FAULTS = [
     ),
     fault(
         "leases that ran out before one was given back are forgotten", DESK,
-        "lease=pull.lease + 1, deadline=_NOBODYS)",
-        "lease=pull.lease + 1, deadline=_NOBODYS, run_out=0)",
+        "lease=pull.lease + 1, deadline=_NOBODYS, holder=None)",
+        "lease=pull.lease + 1, deadline=_NOBODYS, holder=None, run_out=0)",
         GIVEN_BACK,
     ),
     fault(
@@ -285,6 +290,31 @@ FAULTS = [
         "the lease that ran out first is issued first", MEMORY,
         "key=lambda pull: pull.number", "key=lambda pull: pull.deadline",
         EXPIRED,
+    ),
+    fault(
+        "leases of the gone are waited for", HOLDING,
+        "if pull.holder in gone:", "if False:",
+        OF_THE_GONE, KILLING,
+    ),
+    fault(
+        "with one holder all are gone", HOLDING,
+        "if pull.holder in gone:", "if gone:",
+        OF_THE_GONE,
+    ),
+    fault(
+        "a process that was killed was none of the pull's doing", HOLDING,
+        "deadline=min(pull.deadline, now)", "deadline=0.0",
+        KILLING,
+    ),
+    fault(
+        "a lease lasts as long as a clock that was ahead said", HOLDING,
+        "elif pull.deadline > longest:", "elif False:",
+        AHEAD,
+    ),
+    fault(
+        "a lease of a clock that is ahead ends at once", HOLDING,
+        "deadline=longest)", "deadline=now)",
+        AHEAD, SET_CLOCK,
     ),
     fault(
         "whoever is interrupted keeps the leases", WORKING,
@@ -363,7 +393,7 @@ FAULTS = [
     ),
     fault(
         "more pulls than were asked for", DESK,
-        "count - len(leased), deadline)", "count, deadline)",
+        "count - len(leased), deadline, holder", "count, deadline, holder",
         walks("constrained-sr", 1, 7),
     ),
     fault(
@@ -840,7 +870,7 @@ FAULTS = [
     # The ledger in memory.
     fault(
         "a changed pull is not put back", MEMORY,
-        "            if pull is not None:\n                self._pulls[number] = pull\n",
+        "            if pull is not None:\n                self._put(pull)\n",
         "            if pull is not None:\n                continue\n",
         ending_badly("changed pull"), ending_badly("half of changed pulls"),
     ),

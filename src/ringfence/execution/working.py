@@ -18,7 +18,9 @@ from ringfence.core.errors import InputError, LeaseError, StorageAwayError
 from ringfence.core.streams import pull_seed
 from ringfence.execution.evaluating import Command, Evaluate, EvaluationError, Order
 from ringfence.execution.hands import Hands
+from ringfence.execution.holders import this_process
 from ringfence.execution.interrupts import held_off
+from ringfence.execution.patience import PATIENCE_SECONDS, patiently
 from ringfence.execution.programs import Programs
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import PullFact
@@ -76,7 +78,7 @@ class Crew:
     away: Away | None = None
     waits: Waits | None = None
     stops: Stops | None = None
-    patience_seconds: float = 300.0
+    patience_seconds: float = PATIENCE_SECONDS
     _flying: dict["Future[Any]", PullFact] = field(default_factory=dict)
     _programs: Programs | None = None
 
@@ -115,9 +117,14 @@ class Crew:
         return done
 
     def _issue(self, room: int, executor: Executor) -> None:
-        for pull in self.desk.ask(room):
+        for pull in self.desk.ask(room, holder=this_process()):
             future = executor.submit(self.evaluate, order_for(self.desk, pull))
-            self._flying[future] = pull
+            self._flying[future] = self._fresh(pull)
+
+    def _fresh(self, pull: PullFact) -> PullFact:
+        """Return a pull whose lease begins now, with its deadline by a clock that never jumps."""
+        lease_seconds = self.desk.plan.definition.lease_seconds
+        return replace(pull, deadline=time.monotonic() + lease_seconds)
 
     def _say_who_is_waited_for(self) -> None:
         with suppress(StorageAwayError):  # the next question waits for it
@@ -125,23 +132,7 @@ class Crew:
                 self.waits(len(pulls), min(pull.deadline for pull in pulls))
 
     def _patiently(self, act: Callable[[], _Found]) -> _Found:
-        """Do it, again and again while the database server is away.
-
-        An interrupt waits until it is done: a lease that nobody knows of is not given back, and
-        what is left in the middle of a transaction may keep a database locked.
-        """
-        until, nap = time.monotonic() + self.patience_seconds, _NAP_SECONDS
-        while True:
-            try:
-                with held_off():
-                    return act()
-            except StorageAwayError as error:
-                if time.monotonic() > until:
-                    raise
-                if self.away is not None:
-                    self.away(error)
-            time.sleep(nap)
-            nap = min(2.0 * nap, _LONGEST_NAP_SECONDS)
+        return patiently(act, seconds=self.patience_seconds, away=self.away)
 
     def _land(self, resolve: Callable[[PullFact, "Future[Any]"], str]) -> int:
         """Wait for evaluations and resolve those that are done; extend the leases of the others."""
@@ -153,13 +144,13 @@ class Crew:
             del self._flying[future]
             if self.told is not None:
                 self.told(pull, became)
-        soon = self.desk.clock() + 2.0 * beat
+        soon = time.monotonic() + 2.0 * beat
         for future, pull in self._flying.items():
             if pull.deadline < soon:
                 # The next beat comes in time, or none.
                 with suppress(LeaseError, StorageAwayError), held_off():
-                    deadline = self.desk.extend(pull.number, pull.lease)
-                    self._flying[future] = replace(pull, deadline=deadline)
+                    self.desk.extend(pull.number, pull.lease)
+                    self._flying[future] = self._fresh(pull)
         return len(over)
 
     def _record(self, pull: PullFact, future: "Future[Any]") -> str:

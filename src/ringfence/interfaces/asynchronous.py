@@ -18,6 +18,7 @@ from ringfence.execution.evaluating import (
     LoggedRows,
     what_was_raised,
 )
+from ringfence.execution.holders import this_process
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
@@ -36,6 +37,9 @@ class AsyncCalls(Protocol):
     def ask(self, n: int = 1) -> list[Pull]:
         """Lease pulls."""
 
+    def _leased(self, n: int, holder: str | None = None) -> list[Pull]:
+        """Lease pulls for a holder."""
+
     def tell(self, pull: Pull | int, metrics: Mapping[str, float]) -> str:
         """Record a pull's metrics."""
 
@@ -47,7 +51,10 @@ class AsyncCalls(Protocol):
 
     async def ask_async(self, n: int = 1) -> list[Pull]:
         """Lease pulls without blocking the event loop; if cancelled meanwhile, give them back."""
-        asked = asyncio.ensure_future(asyncio.to_thread(self.ask, n))
+        return await self._leased_async(n)
+
+    async def _leased_async(self, n: int, holder: str | None = None) -> list[Pull]:
+        asked = asyncio.ensure_future(asyncio.to_thread(self._leased, n, holder))
         try:
             return await asyncio.shield(asked)
         except asyncio.CancelledError:
@@ -66,8 +73,12 @@ class AsyncCalls(Protocol):
 
     async def pulls_async(self, n: int = 1) -> AsyncIterator[Pull]:
         """Yield leased pulls until the study is finished."""
+        async for pull in self._pulls_of(None, n):
+            yield pull
+
+    async def _pulls_of(self, holder: str | None, n: int = 1) -> AsyncIterator[Pull]:
         while True:
-            asked = await self.ask_async(n)
+            asked = await self._leased_async(n, holder)
             for pull in asked:
                 yield pull
             if not asked:
@@ -95,7 +106,7 @@ class AsyncCalls(Protocol):
             raise _nothing_to_await(evaluate, "must be a coroutine function (arm, seed) -> metrics")
 
         async def work() -> None:
-            async for pull in self.pulls_async():
+            async for pull in self._pulls_of(this_process()):
                 await self._resolve(pull, evaluate)
 
         try:

@@ -13,6 +13,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, NameTakenError, nearest
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
+from ringfence.execution.holders import is_gone
 from ringfence.execution.working import Away, Crew, Stops, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
@@ -87,7 +88,7 @@ class Study(StudyViews, AsyncCalls):
         baseline: str | None = None,
         noise: Mapping[str, Any] | None = None,
         load_if_exists: bool = False,
-        clock: Clock = time.time,
+        clock: Clock | None = None,
     ) -> "Study":
         """Create a study; it is on disk when this returns.
 
@@ -148,7 +149,7 @@ class Study(StudyViews, AsyncCalls):
             study.require_same(plan.definition, seed_matters=seed is not None)
             study.raise_budget(int(budget))
             return study
-        return cls(Desk(plan, opened, clock))
+        return cls(Desk(plan, opened, clock, is_gone))
 
     @classmethod
     def load(
@@ -157,7 +158,7 @@ class Study(StudyViews, AsyncCalls):
         *,
         storage: str | Storage | None = None,
         functions: Functions | None = None,
-        clock: Clock = time.time,
+        clock: Clock | None = None,
     ) -> "Study":
         """Load a study that exists; functions of your own must be given again."""
         place = storage if storage is not None else f"sqlite:///{study_name(name)}.db"
@@ -169,7 +170,7 @@ class Study(StudyViews, AsyncCalls):
                 f"study {name!r} has functions of your own: functions = {missing} must be given "
                 "again. Use Study.load(..., functions={...}), or name the study's file."
             )
-        return cls(Desk(Plan.of(definition, functions), opened, clock))
+        return cls(Desk(Plan.of(definition, functions), opened, clock, is_gone))
 
     def ask(self, n: int = 1) -> list[Pull]:
         """Lease up to n pulls.
@@ -177,7 +178,10 @@ class Study(StudyViews, AsyncCalls):
         Fewer come when the rest of the round is leased to others; none also when the study is
         finished (`status().finished`).
         """
-        return [self._pull(fact) for fact in self.desk.ask(n)]
+        return self._leased(n)
+
+    def _leased(self, n: int, holder: str | None = None) -> list[Pull]:
+        return [self._pull(fact) for fact in self.desk.ask(n, holder=holder)]
 
     def tell(
         self, pull: Pull | int, metrics: Mapping[str, float], *, lease: int | None = None,

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,24 @@ from ringfence.core.errors import (
     StorageError,
     nearest,
 )
+from ringfence.storage.files import OpenedFile, OpenedJournals
 
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
+_OPENED = "ringfence_opened"  # in the notes of a connection
 _BACKENDS = ("sqlite", "postgresql")
 _PASSWORD = re.compile(r":[^/@:]*@")
-_AWAY = ("08", "53300", "57P")  # PostgreSQL: connection lost, too many of them, shutting down
+_REFUSED = re.compile(  # what a server says that is up, and will not let us in later either
+    r"does not exist|authentication failed|no password supplied|no pg_hba\.conf entry"
+)
+_REMEDIES = {
+    "SQLITE_FULL": " Make room on its disk, and say the same again.",
+    "SQLITE_NOTADB": " Give the path of another file: this one is left as it is.",
+    "SQLITE_CORRUPT": " The database is damaged: restore it from a backup.",
+}
+_AWAY = (  # PostgreSQL: connection lost, too many of them, shutting down, not the primary yet
+    *("08", "53300", "57P", "25006"),
+)
 
 
 def open_engine(url: str) -> Engine:
@@ -63,23 +76,41 @@ def open_engine(url: str) -> Engine:
             f"slashes. Use sqlite:///{url.partition('://')[2]}."
         )
     engine = sa.create_engine(parsed, connect_args={"timeout": _PATIENCE_SECONDS})
-    sa.event.listen(engine, "connect", _prepare_sqlite)
+    if parsed.database and parsed.database != ":memory:" and "uri" not in parsed.query:
+        file = OpenedFile(Path(parsed.database).absolute(), parsed.render_as_string())
+        # SQLite would make a new file in the place of one that is gone.
+        sa.event.listen(engine, "do_connect", lambda *_: file.require_same())
+        sa.event.listen(engine, "connect", partial(_prepare_sqlite, file))
+    else:
+        sa.event.listen(engine, "connect", partial(_prepare_sqlite, None))
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: Any, _: Any) -> None:
+def require_same_file(connection: Connection) -> None:
+    """Refuse to go on where SQLite's file, if it is one, is gone or was replaced."""
+    opened: OpenedJournals | None = connection.info.get(_OPENED)
+    if opened is not None:
+        opened.require_same()
+
+
+def _prepare_sqlite(file: OpenedFile | None, connection: Any, record: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where the driver does
     cursor = connection.cursor()
     _when_unlocked(lambda: cursor.execute("PRAGMA journal_mode = WAL"))
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # opens what lies beside it
     cursor.close()
+    if file is not None:
+        record.info[_OPENED] = file.connected()
 
 
 def _begin_sqlite(connection: Connection) -> None:
     """Begin; wait for the write lock in short naps: SQLite's own grow to a tenth of a second."""
-    if not connection.info.pop("writes", False):
+    is_to_write = connection.info.pop("writes", False)
+    require_same_file(connection)
+    if not is_to_write:
         connection.exec_driver_sql("BEGIN")
         return
     driver = connection.connection.driver_connection
@@ -113,16 +144,21 @@ def in_words(url: str) -> Iterator[None]:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         kind = StorageAwayError if _is_away(error) else StorageError
         raise kind(
-            f"storage {url} cannot be used: {reason}.{_hindrance(url)} What was not acknowledged "
-            "was not written."
+            f"storage {url} cannot be used: {reason}.{_hindrance(url, error)} What was not "
+            "acknowledged was not written."
         ) from error
 
 
-def _hindrance(url: str) -> str:
+def _hindrance(url: str, error: Exception) -> str:
     """Return what hinders SQLite and what helps, which it does not say itself."""
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
         return ""
+    if _is_locked(error):
+        return (
+            f" Another program has kept it locked for {_PATIENCE_SECONDS} seconds: let it finish, "
+            "or end it."
+        )
     file = Path(parsed.database)
     if not file.parent.is_dir():
         return f" There is no folder {str(file.parent)!r}: make it, or mend the path."
@@ -133,12 +169,31 @@ def _hindrance(url: str) -> str:
                 f"read it: copy {file.name}, and {file.name}-wal if it is there, to a folder of "
                 "your own."
             )
-    return ""
+    if file.is_dir():
+        return f" {str(file)!r} is a folder: give the path of a file."
+    return _REMEDIES.get(_code(error), "")
 
 
 def _is_away(error: Exception) -> bool:
-    """Tell whether a server is stopped, starting, out of reach, or full: it may be back soon."""
-    if not isinstance(error, sa.exc.OperationalError) or isinstance(error.orig, sqlite3.Error):
+    """Tell whether a server is stopped, starting, out of reach, or full, or a file is locked.
+
+    It may be back soon; one that answers and does not let us in will not.
+    """
+    if _is_locked(error):
+        return True
+    if not isinstance(error, sa.exc.DBAPIError) or isinstance(error.orig, sqlite3.Error):
         return False
-    code = getattr(error.orig, "sqlstate", None)  # None: the connection never came about, or broke
-    return code is None or code.startswith(_AWAY)
+    if code := getattr(error.orig, "sqlstate", None):
+        return str(code).startswith(_AWAY)
+    never_connected = isinstance(error, sa.exc.OperationalError)  # or the connection broke
+    return never_connected and not _REFUSED.search(str(error.orig))
+
+
+def _is_locked(error: Exception) -> bool:
+    """Tell whether another program has kept SQLite's lock for longer than we wait."""
+    return _code(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def _code(error: Exception) -> str:
+    """Return SQLite's own name for what went wrong."""
+    return str(getattr(getattr(error, "orig", error), "sqlite_errorname", ""))

@@ -5,7 +5,7 @@ May touch study and core.
 
 import copy
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 
@@ -30,9 +30,14 @@ class _Pages:
         self.created_at = time.time()
         self._rounds: list[Round] = []
         self._pulls: dict[int, PullFact] = {}
+        self._issued: set[int] = set()
         self._places: dict[tuple[int, int], int] = {}
         self._past: list[PastFact] = []
         self._tally: Tally | None = None
+
+    @property
+    def now(self) -> float:
+        return time.time()
 
     def set_head(self, head: Head) -> None:
         self.head = head
@@ -67,23 +72,36 @@ class _Pages:
         return Harvest.of(self.pulls_between(first, last), self.metric_count)
 
     def expired(self, now: float, most: int) -> Sequence[PullFact]:
-        found = (
-            pull
-            for pull in self._pulls.values()
-            if pull.state == State.ISSUED and pull.deadline <= now
-        )
+        found = (pull for pull in self._in_flight() if pull.deadline <= now)
         return sorted(found, key=lambda pull: pull.number)[:most]
+
+    def leases(self) -> Mapping[str | None, float]:
+        latest: dict[str | None, float] = {}
+        for pull in self._in_flight():
+            for key in {None, pull.holder}:
+                latest[key] = max(latest.get(key, pull.deadline), pull.deadline)
+        return latest
+
+    def _in_flight(self) -> Iterable[PullFact]:
+        return (self._pulls[number] for number in self._issued)
+
+    def _put(self, pull: PullFact) -> None:
+        self._pulls[pull.number] = pull
+        if pull.state == State.ISSUED:
+            self._issued.add(pull.number)
+        else:
+            self._issued.discard(pull.number)
 
     def add_pulls(self, fresh: Iterable[PullFact]) -> None:
         for pull in fresh:
             self._before.setdefault(pull.number, None)
-            self._pulls[pull.number] = pull
+            self._put(pull)
             self._places[pull.arm, pull.ordinal] = pull.number
 
     def set_pulls(self, changed: Iterable[PullFact]) -> None:
         for pull in changed:
             self._before.setdefault(pull.number, self._pulls[pull.number])
-            self._pulls[pull.number] = pull
+            self._put(pull)
 
     def past(self, start: int = 0) -> Sequence[PastFact]:
         return self._past[start:]
@@ -109,9 +127,10 @@ class _Pages:
         del self._rounds[rounds:], self._past[past:]
         for number, pull in self._before.items():
             if pull is not None:
-                self._pulls[number] = pull
+                self._put(pull)
             else:
                 gone = self._pulls.pop(number)
+                self._issued.discard(number)
                 del self._places[gone.arm, gone.ordinal]
 
 

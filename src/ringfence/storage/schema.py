@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0003"
+HEAD = "0005"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -64,6 +64,7 @@ pulls = Table(
     Column("deadline", Float, nullable=False),
     Column("failures", Integer, nullable=False),
     Column("run_out", Integer, nullable=False, server_default=text("0")),
+    Column("holder", Text),
     Column("values", Text),  # JSON: one number a metric, in the definition's order
     Column("cost", Float),
     Column("error", Text),
@@ -76,6 +77,15 @@ Index(
     pulls.c.deadline,
     sqlite_where=text("state = 'issued'"),
     postgresql_where=text("state = 'issued'"),
+)
+# Those of processes that said who they are: a few, however many pulls others hold.
+Index(
+    "ringfence_holders",
+    pulls.c.study,
+    pulls.c.holder,
+    pulls.c.deadline,
+    sqlite_where=text("state = 'issued' AND holder IS NOT NULL"),
+    postgresql_where=text("state = 'issued' AND holder IS NOT NULL"),
 )
 Index("ringfence_ordinals", pulls.c.study, pulls.c.arm, pulls.c.ordinal, unique=True)
 

@@ -9,7 +9,7 @@ May touch study, core, and the database that was named.
 import json
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 
 from ringfence.core.errors import InputError
 from ringfence.storage import schema
-from ringfence.storage.engines import in_words, open_engine
+from ringfence.storage.engines import in_words, open_engine, require_same_file
 from ringfence.storage.memory import missing, taken
 from ringfence.storage.rows import (
     definition_of,
@@ -48,8 +48,17 @@ if TYPE_CHECKING:
 _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
 _CHANGES = (  # what of a pull may be another once it was issued
-    *("state", "lease", "deadline", "failures", "run_out"),
+    *("state", "lease", "deadline", "failures", "run_out", "holder"),
     *("values", "cost", "error", "charged"),
+)
+_CLOCK_OF_THE_SERVER: Any = sa.cast(
+    sa.extract("epoch", sa.func.clock_timestamp()), sa.Double
+).label("now")
+_LATEST_DEADLINES = sa.text(  # of all issued pulls, and of each holder's: two small indexes
+    "SELECT NULL AS holder, MAX(deadline) AS latest FROM ringfence_pulls "
+    "WHERE study = :study AND state = 'issued' UNION ALL "
+    "SELECT holder, MAX(deadline) FROM ringfence_pulls "
+    "WHERE study = :study AND state = 'issued' AND holder IS NOT NULL GROUP BY holder"
 )
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
@@ -113,7 +122,10 @@ class SqlStorage:
         self.engine.dispose()
 
     def _ledger(self, connection: Connection, name: str, *, lock: bool) -> "SqlLedger":
-        query = sa.select(schema.studies).where(schema.studies.c.name == name)
+        wanted = [schema.studies]
+        if connection.dialect.name == "postgresql":
+            wanted.append(_CLOCK_OF_THE_SERVER)
+        query = sa.select(*wanted).where(schema.studies.c.name == name)
         row = connection.execute(query.with_for_update() if lock else query).mappings().first()
         if row is None:
             raise missing(name, self.names(), self.url)
@@ -131,6 +143,7 @@ class SqlStorage:
                 connection.info["writes"] = True
             with connection.begin():
                 yield connection
+            require_same_file(connection)  # or it was written to a file that nobody will find
 
     def _migrate(self) -> None:
         """Make or renew the tables; one process does, the others wait for it."""
@@ -162,6 +175,8 @@ class SqlLedger:
         self.definition = definition
         self.created_at = float(row["created_at"])
         self.head = head_of(f"study {definition.name!r}", row)
+        # Of several machines only the server has a clock in common; SQLite's users are on one.
+        self.now = float(row["now"]) if "now" in row else time.time()
 
     def set_head(self, head: Head) -> None:
         """Write where it stands."""
@@ -244,6 +259,11 @@ class SqlLedger:
         columns = schema.pulls.c
         over = sa.and_(columns.state == sa.literal_column("'issued'"), columns.deadline <= now)
         return self._pulls(over, most)
+
+    def leases(self) -> Mapping[str | None, float]:
+        """Return the latest deadline of each holder's issued pulls, and under None that of all."""
+        found = self._connection.execute(_LATEST_DEADLINES, {"study": self._study})
+        return {holder: deadline for holder, deadline in found if deadline is not None}
 
     def _pulls(self, which: Any, most: int | None = None) -> list[PullFact]:
         query = (

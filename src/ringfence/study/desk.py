@@ -15,8 +15,9 @@ from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
 from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, PastFact, PullFact, Round, State
+from ringfence.study.holding import end_what_lasts_too_long
 from ringfence.study.looking import Lookout, furthest, is_due, spread
-from ringfence.study.ports import Clock, Ledger, Storage
+from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
 from ringfence.study.reading import Reader, View
 
 MOST_AT_ONCE = 1_000_000
@@ -38,14 +39,20 @@ class Report:
 class Desk:
     """One study's counter. It may be opened many times, in many processes."""
 
-    def __init__(self, plan: Plan, storage: Storage, clock: Clock) -> None:
-        """Open the counter of a study that exists in the storage."""
-        self.plan, self.storage, self.clock = plan, storage, clock
+    def __init__(
+        self,
+        plan: Plan,
+        storage: Storage,
+        clock: Clock | None = None,
+        is_gone: IsGone = is_never_gone,
+    ) -> None:
+        """Open the counter of a study that exists in the storage, whose own clock is the usual."""
+        self.plan, self.storage, self.clock, self.is_gone = plan, storage, clock, is_gone
         self._lookout = Lookout(plan)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what is pickled: what was read is read again, and locks stay here."""
-        return Desk, (self.plan, self.storage, self.clock)
+        return Desk, (self.plan, self.storage, self.clock, self.is_gone)
 
     @property
     def name(self) -> str:
@@ -63,12 +70,16 @@ class Desk:
         """Whether no pull is left to be made."""
         return self.head.finished
 
-    def ask(self, count: int = 1) -> list[PullFact]:
+    def _now(self, ledger: Ledger) -> float:
+        return ledger.now if self.clock is None else self.clock()
+
+    def ask(self, count: int = 1, *, holder: str | None = None) -> list[PullFact]:
         """Lease up to `count` pulls; none means that others must be told first, or that all were.
 
         A pull whose lease ran out is issued again, before any new one; if that happened too often,
         it has failed. Half way there it is issued alone: if it brings its worker down, then no
-        others with it.
+        others with it. A `holder` is the process that will tell, or nobody will: when it is known
+        to be gone, its leases have run out.
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
             raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Mend it.")
@@ -76,8 +87,9 @@ class Desk:
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
             before = head = ledger.head
-            now = self.clock()
-            deadline = now + self.plan.definition.lease_seconds
+            now, lease_seconds = self._now(ledger), self.plan.definition.lease_seconds
+            deadline = now + lease_seconds
+            end_what_lasts_too_long(ledger, now, lease_seconds, self.is_gone)
             most = self.plan.definition.max_leases
             expired = self._expired(ledger, now, count)
             while lost := [pull for pull in expired if pull.run_out >= most]:
@@ -87,13 +99,18 @@ class Desk:
             if alone := [pull for pull in expired if pull.run_out >= _ALONE * most]:
                 expired, count = alone[:1], 1
             leased = [
-                replace(pull, lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)
+                replace(
+                    pull,
+                    lease=pull.lease + (pull.deadline > _NOBODYS),
+                    deadline=deadline,
+                    holder=holder,
+                )
                 for pull in expired
             ]
             ledger.set_pulls(leased)
             while len(leased) < count and not head.finished:
                 if head.issued < head.round_end:
-                    fresh, head = self._issue(ledger, head, count - len(leased), deadline)
+                    fresh, head = self._issue(ledger, head, count - len(leased), deadline, holder)
                     leased += fresh
                 elif head.unresolved == 0:
                     head, reader = self._advance(ledger, head, reader)
@@ -132,7 +149,7 @@ class Desk:
         return head
 
     def _issue(
-        self, ledger: Ledger, head: Head, count: int, deadline: float
+        self, ledger: Ledger, head: Head, count: int, deadline: float, holder: str | None
     ) -> tuple[list[PullFact], Head]:
         """Issue the next pulls of this round; those of a broken arm are cancelled instead."""
         current = ledger.round(head.round)
@@ -150,6 +167,7 @@ class Desk:
                     lease=0 if off else 1,
                     deadline=deadline,
                     charged=not off,
+                    holder=None if off else holder,
                 )
             )
         ledger.add_pulls(fresh)
@@ -247,7 +265,7 @@ class Desk:
         """Give a lease more time, for an evaluation that is still alive; return its deadline."""
         with self.storage.writing(self.name) as ledger:
             pull = self._leased(ledger, number, lease)
-            deadline = self.clock() + self.plan.definition.lease_seconds
+            deadline = self._now(ledger) + self.plan.definition.lease_seconds
             ledger.set_pulls([replace(pull, deadline=deadline)])
         return deadline
 
@@ -262,7 +280,7 @@ class Desk:
             return self._held(ledger)
 
     def _held(self, ledger: Ledger) -> list[PullFact]:
-        now = self.clock()
+        now = self._now(ledger)
         return [pull for pull in ledger.expired(math.inf, MOST_AT_ONCE) if pull.deadline > now]
 
     def take_back(self) -> int:
@@ -395,7 +413,7 @@ class Desk:
 
 def _given_back(pull: PullFact) -> PullFact:
     """Return an issued pull that nobody holds: its lease is spent, whoever asks gets the next."""
-    return replace(pull, lease=pull.lease + 1, deadline=_NOBODYS)
+    return replace(pull, lease=pull.lease + 1, deadline=_NOBODYS, holder=None)
 
 
 def _has_failed(pull: PullFact, lease: int, error: str, *, charge: bool) -> bool:

@@ -105,6 +105,7 @@ class PullFact:
     cost: float | None = None
     error: str | None = None
     charged: bool = True
+    holder: str | None = None  # the process that holds the lease, where it said so
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 A transaction is exclusive among writers of one study and all or nothing. May touch core.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
@@ -11,6 +11,13 @@ from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact,
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since the epoch."""
+IsGone: TypeAlias = Callable[[str, float], bool]
+"""Whether the holder of a lease, silent for so many seconds, is gone for certain."""
+
+
+def is_never_gone(holder: str, silent_seconds: float) -> bool:
+    """Tell of no holder that it is gone."""
+    return False
 
 
 class Ledger(Protocol):
@@ -23,6 +30,10 @@ class Ledger(Protocol):
     @property
     def created_at(self) -> float:
         """When the study was created, in seconds since the epoch."""
+
+    @property
+    def now(self) -> float:
+        """The time, by the one clock that all who use this storage can share."""
 
     @property
     def head(self) -> Head:
@@ -60,6 +71,9 @@ class Ledger(Protocol):
 
     def expired(self, now: float, most: int) -> Sequence[PullFact]:
         """Return up to `most` issued pulls whose lease has run out, the oldest numbers first."""
+
+    def leases(self) -> Mapping[str | None, float]:
+        """Return the latest deadline of each holder's issued pulls, and under None that of all."""
 
     def add_pulls(self, fresh: Iterable[PullFact]) -> None:
         """Remember pulls that were not issued before."""

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +14,21 @@ _COMPLAIN_SECONDS = 10.0
 _WAIT_SECONDS = 60.0
 
 
+def away_in_words() -> Callable[[StorageAwayError], None]:
+    """Return what says once in a while that the database is waited for."""
+    next_words = 0.0
+
+    def away(error: StorageAwayError) -> None:
+        nonlocal next_words
+        now = time.monotonic()
+        if now >= next_words:
+            next_words = now + _COMPLAIN_SECONDS
+            sys.stderr.write(f"waiting: {error}\n")
+            sys.stderr.flush()
+
+    return away
+
+
 class Display:
     """Shows a running study on standard error: a live line on a terminal, quarters elsewhere."""
 
@@ -22,6 +38,7 @@ class Display:
 
         self._known, self._next, self._next_complaint = known, 0.0, 0.0
         self._quarter, self._complained = 0, False
+        self.away = away_in_words()
         self._live: Live | None = None
         self._quiet = quiet
         if sys.stderr.isatty() and not quiet:
@@ -57,14 +74,6 @@ class Display:
         if quarter > self._quarter:
             self._quarter = quarter
             sys.stderr.write(f"{stands.told} of {stands.budget} pulls; looks best: {stands.arm}\n")
-            sys.stderr.flush()
-
-    def away(self, error: StorageAwayError) -> None:
-        """Say once in a while that the database server is waited for."""
-        now = time.monotonic()
-        if now >= self._next_complaint:
-            self._next_complaint = now + _COMPLAIN_SECONDS
-            sys.stderr.write(f"waiting: {error}\n")
             sys.stderr.flush()
 
     def waits(self, count: int, deadline: float) -> None:

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
-from ringfence.interfaces.cli.display import Display
+from ringfence.interfaces.cli.display import Display, away_in_words
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.cli.signals import ending_as_interrupts, words_and_code
 from ringfence.interfaces.cli.study import (
@@ -79,14 +80,16 @@ def _finished(
     study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool, json: bool
 ) -> "Study":
     """Return the study once its budget is spent; an interrupt ends the command."""
+    from ringfence.execution.patience import patiently
     from ringfence.interfaces.cli.serve import page_beside
     from ringfence.interfaces.study_file import read_study_file
 
     file = read_study_file(Path(study))
     evaluation = file.evaluation()
-    known = file.open(storage=storage, workers=workers)
+    away = away_in_words()
+    known = patiently(partial(file.open, storage=storage, workers=workers), away=away)
     if take_over:
-        known.take_back()
+        patiently(known.take_back, away=away)
     if file.content.seed is None and not json:
         seed, batch = known.definition.seed, known.definition.batch
         same = f"seed = {seed}" + (f" and batch = {batch}" if file.content.batch is None else "")

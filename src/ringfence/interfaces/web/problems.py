@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from starlette.responses import JSONResponse, Response
 
 from ringfence.core.errors import (
+    DamagedError,
     InputError,
     LeaseError,
     MissingExtraError,
@@ -17,7 +18,7 @@ from ringfence.core.errors import (
     NameTakenError,
     NoAnswerError,
     RingfenceError,
-    StorageAwayError,
+    StorageError,
     ToldOtherwiseError,
     nearest,
 )
@@ -33,6 +34,8 @@ class NotHereError(RingfenceError):
 
 
 _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
+    DamagedError: 500,
+    StorageError: 503,
     MissingStudyError: 404,
     NotHereError: 404,
     NameTakenError: 409,
@@ -40,7 +43,6 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     ToldOtherwiseError: 409,
     InputError: 422,
     NoAnswerError: 422,
-    StorageAwayError: 503,
     MissingExtraError: 501,
     RingfenceError: 500,
 }
@@ -67,7 +69,7 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) 
 def problem_of(error: RingfenceError) -> Response:
     """Return the answer for an error of ours."""
     status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-    is_away = status == HTTPStatus.SERVICE_UNAVAILABLE
+    is_away = status == HTTPStatus.SERVICE_UNAVAILABLE and type(error) is not StorageError
     return problem(status, str(error), {"Retry-After": str(RETRY_SECONDS)} if is_away else None)
 
 
