@@ -1,6 +1,7 @@
 """Estimates and covariances of a large sample, against closed forms and quadrature of each law."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -156,14 +157,14 @@ def test_covariances_of_a_large_sample_are_those_of_the_law(law: str) -> None:
 def test_covariances_that_are_off_would_be_noticed(law: str) -> None:
     """The same check on a law half as wide again, and on covariances with their signs turned."""
     found, truth = large_sample(law), truth_of(law)
-    wider = Measurement(found.attributes, found.count, found.estimates, 1.5 * found.covariance)
+    wider = replace(found, covariance=1.5 * found.covariance)
     assert (np.diagonal(covariance_errors(wider, truth)) > 1.0).all()
-    turned = Measurement(found.attributes, found.count, found.estimates, -found.covariance)
+    turned = replace(found, covariance=-found.covariance)
     correlated = np.abs(truth.covariance) > 0.3 * np.sqrt(
         np.outer(np.diagonal(truth.covariance), np.diagonal(truth.covariance))
     )
     assert (covariance_errors(turned, truth)[correlated] > 1.0).all()
-    shifted = Measurement(found.attributes, found.count, 1.1 * found.estimates, found.covariance)
+    shifted = replace(found, estimates=1.1 * found.estimates)
     with pytest.raises(AssertionError):
         check_estimates(shifted, truth)
 

@@ -48,9 +48,9 @@ def drawn(estimates: Floats, covariances: Floats) -> tuple[Integers, Mask]:
         ]
     )
     objectives, risks = draws[:, :, 0], draws[:, :, 1]
-    passes = (risks <= 0.0).any(axis=0)
+    passes = np.asarray((risks <= 0.0).any(axis=0))
     best = np.where(risks <= 0.0, objectives, np.inf).argmin(axis=0)
-    return np.where(passes, best, risks.argmin(axis=0)), passes
+    return np.asarray(np.where(passes, best, risks.argmin(axis=0))), passes
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6, -0.6], ids=str)

@@ -474,3 +474,9 @@ def test_whole_arrays_measure_to_the_bit_what_the_rule_does(text: str, sign: flo
         estimates = np.array([measure(*given, wanted), measure_whole(*given, found)])
         assert estimates[:1].tobytes() == estimates[1:].tobytes()
         assert wanted.tobytes() == found.tobytes()
+
+
+def test_sums_of_cubes_are_those_of_deviations() -> None:
+    """By hand: 1, 2 and 6 lie -2, -1 and 3 from their mean, and -8 - 1 + 27 = 18."""
+    found = measure_sample(parse_attribute("mean(x)"), {"x": [1.0, 2.0, 6.0]})
+    assert found.thirds.tolist() == pytest.approx([18.0])
