@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from ringfence.core.answers import DRAWS
-from ringfence.core.beliefs import Beliefs, quantile_interval, share_interval, unskewed
+from ringfence.core.beliefs import Beliefs, quantile_interval, share_interval, students, unskewed
 from ringfence.core.priors import beta_prior, normal_prior
 from ringfence.core.problem import Problem
 from ringfence.core.streams import verdict_stream
@@ -327,3 +327,19 @@ def test_the_luckiest_of_thirty_is_not_believed() -> None:
         study.bring(rows, arm="arm", label="log")
         verdict_names.append(study.recommend().verdict)
     assert "feasible" not in verdict_names
+
+
+@pytest.mark.parametrize("freedom", [1.0, 4.0, 8.0, 15.0, 200.0])
+def test_scores_of_few_pulls_are_students(freedom: float) -> None:
+    """Where an expansion stands in for draws, too: to the 99.9% point."""
+    scores = stats.norm.ppf((np.arange(200_000) + 0.5) / 200_000)
+    found = np.sort(students(verdict_stream(1), scores, freedom))
+    for level in (0.01, 0.25, 0.5, 0.9, 0.99, 0.999):
+        near = stats.t(freedom).ppf(level)
+        error = 5.0 * (level * (1 - level) / 200_000) ** 0.5 / stats.t(freedom).pdf(near)
+        assert np.quantile(found, level) == pytest.approx(near, abs=error, rel=0.005)
+
+
+def test_known_noise_is_normal() -> None:
+    scores = np.linspace(-3.0, 3.0, 7)
+    assert students(verdict_stream(1), scores, 1e9) is scores

@@ -26,6 +26,11 @@ class Answers(NamedTuple):
     feasible: Mask
     passing: Floats
 
+    @property
+    def chances(self) -> Floats:
+        """The share of draws in which each arm is right."""
+        return np.bincount(self.arms, minlength=len(self.passing)) / len(self.arms)
+
     def share(self, right: Iterable[int], *, feasible: bool) -> float:
         """Return the share of draws in which one of these arms is right, with this flag."""
         return float((np.isin(self.arms, list(right)) & (self.feasible == feasible)).mean())

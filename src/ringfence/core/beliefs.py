@@ -23,6 +23,7 @@ from ringfence.core.streams import Generator
 LEVEL = 0.95
 _FLAT = 1e-4  # of a skewness over the root of the pulls: below it a cubic is a line
 _ENDLESS = 1e9  # degrees of freedom
+_FISHER = 8.0  # degrees of freedom
 _UNRELATED = 0.05  # a correlation that no draw needs to show
 _BORROWED_SKEW = 30.0  # pulls' worth of all arms' skewness in that of one
 _SKEWED = 8.0  # the squared skewness at which a variance is known half as well
@@ -136,19 +137,13 @@ class Beliefs:
         width = self.estimates.shape[1]
         scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
         found = np.empty((draws, width))
-        stretches: dict[float, Floats] = {}
         for c in range(width):
             prior, freedom = common[c], float(self.freedom[arm, c])
             if isinstance(prior, BetaPrior):
                 found[:, c] = self._drawn_shares(rng, arm, c, scores[:, c], prior)
                 continue
             own = scores[:, c]
-            if freedom < _ENDLESS:
-                if (
-                    freedom not in stretches
-                ):  # in a draw, one error of the noise for attributes alike
-                    stretches[freedom] = np.sqrt(freedom / rng.chisquare(freedom, draws))
-                own = own * stretches[freedom]
+            own = students(rng, own, freedom)
             if prior is not None and self.variances[arm, c] > 0.0:
                 at, variance = float(self.estimates[arm, c]), float(self.variances[arm, c])
                 shift, left = prior.pulled(at, variance)
@@ -225,6 +220,18 @@ def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floa
     common *= total / max(total - 2.0, 1.0)  # samples look less skewed than they are
     n = counts[:, None]
     return np.asarray(varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))
+
+
+def students(rng: Generator, scores: Floats, freedom: float) -> Floats:
+    """Return scores of Student's distribution in the place of normal ones."""
+    if freedom >= _ENDLESS:
+        return scores
+    if freedom < _FISHER:
+        return np.asarray(scores * np.sqrt(freedom / rng.chisquare(freedom, len(scores))))
+    squares = scores * scores  # Fisher's expansion: no further draws, and as good from here on
+    first = (squares + 1.0) / (4.0 * freedom)
+    second = ((5.0 * squares + 16.0) * squares + 3.0) / (96.0 * freedom * freedom)
+    return np.asarray(scores * (1.0 + first + second))
 
 
 def unskewed(scores: Floats, skew: float, count: float) -> Floats:

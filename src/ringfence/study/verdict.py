@@ -190,7 +190,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 error=view.errors.get(arm),
                 failed=int(view.failures[arm]),
                 chance_feasible=float(answers.passing[arm]) if seen else None,
-                chance_best=float((answers.arms == arm).mean()) if seen else None,
+                chance_best=float(answers.chances[arm]) if seen else None,
             )
         )
     return Verdict(
