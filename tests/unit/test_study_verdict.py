@@ -328,8 +328,8 @@ def test_an_answer_that_seems_to_break_a_limit_says_so_and_others_keep_their_loo
     """Arms 0 and 1 break the limit by a hair: likely one of them keeps it. Arm 2 surely does."""
     verdict = seen_as([(0.0, 0.85), (-3.0, 0.82), (5.0, -2.0)])
     assert (verdict.arm, verdict.feasible, verdict.apparent) == ("arm 1", True, "arm 2")
-    assert (verdict.verdict, verdict.confidence < 0.7) == ("feasible", True)
-    assert "likeliest to be the best feasible arm, though it seems to break" in sentence(verdict)
+    assert (verdict.verdict, verdict.confidence < 0.7) == ("too-close-to-call", True)
+    assert "is the likeliest answer" in sentence(verdict)
     assert "mean(risk) <= 1 seems broken: 1.02" in findings(verdict)[0]
     assert [arm.kind for arm in verdict.arms] == [
         "infeasible-suboptimal", "optimal", "feasible-suboptimal",

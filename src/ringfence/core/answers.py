@@ -17,10 +17,14 @@ DRAWS = 10_000
 
 
 class Answers(NamedTuple):
-    """The right arm of every draw, and whether any arm is feasible in it."""
+    """The right arm of every draw, and whether any arm is feasible in it.
+
+    `passing` is, arm by arm, the share of draws in which it keeps all limits; 0 for others.
+    """
 
     arms: Integers
     feasible: Mask
+    passing: Floats
 
     def share(self, right: Iterable[int], *, feasible: bool) -> float:
         """Return the share of draws in which one of these arms is right, with this flag."""
@@ -54,6 +58,7 @@ def drawn_answers(
     draw = np.empty((DRAWS, estimates.shape[1]))
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
+    passing = np.zeros(len(estimates))
     for arm in order:
         values, vectors = np.linalg.eigh(covariances[arm])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -66,6 +71,7 @@ def drawn_answers(
             continue
         worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
         passes = worst <= 0.0
+        passing[arm] = passes.mean()
         is_ahead = np.less_equal if arm == favoured else np.less
         leads = passes & is_ahead(draw[:, 0], lowest)
         np.copyto(lowest, draw[:, 0], where=leads)
@@ -74,4 +80,4 @@ def drawn_answers(
         np.copyto(nearest, worst, where=leads)
         np.copyto(best_failing, arm, where=leads)
     any_passes = best_passing >= 0
-    return Answers(np.where(any_passes, best_passing, best_failing), any_passes)
+    return Answers(np.where(any_passes, best_passing, best_failing), any_passes, passing)

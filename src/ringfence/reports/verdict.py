@@ -23,6 +23,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict.verdict,
         "confidence": verdict.confidence,
         "chance_feasible": verdict.chance_feasible,
+        "chance_keeps_limits": verdict.chance_keeps_limits,
         "pulls_used": verdict.pulls_used,
         "budget": verdict.budget,
         "finished": verdict.finished,
@@ -31,6 +32,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "exact": list(verdict.exact),
         "brought": verdict.brought,
         "apparent": verdict.apparent,
+        "doubts": [vars(doubt) for doubt in verdict.doubts],
     }
 
 

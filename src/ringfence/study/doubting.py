@@ -9,7 +9,7 @@ import numpy as np
 
 from ringfence.study.deciding import Plan
 from ringfence.study.reading import View
-from ringfence.study.verdict import shares_of_draws
+from ringfence.study.verdict import answers_drawn
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,5 @@ def doubt_of(plan: Plan, view: View, arm: int) -> Doubt | None:
     seen = np.asarray(view.book.is_seen)
     if not seen[arm]:
         return None
-    right, _ = shares_of_draws(plan, view.book, seen, arm, feasible=True)
-    alone = np.zeros_like(seen)
-    alone[arm] = True
-    passes, _ = shares_of_draws(plan, view.book, alone, arm, feasible=True)
-    return Doubt(right, 1.0 - passes)
+    answers = answers_drawn(plan, view.book, seen, arm)
+    return Doubt(answers.share([arm], feasible=True), 1.0 - float(answers.passing[arm]))

@@ -8,10 +8,11 @@ approximate, the more so because pulls were chosen by what was seen. May touch p
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from ringfence.core.answers import drawn_answers
+from ringfence.core.answers import Answers, drawn_answers
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.errors import NoAnswerError
 from ringfence.core.gaps import margin
@@ -48,7 +49,9 @@ class ArmVerdict:
 
     `margin` is its largest violation in units of the noise, with the 95% interval of the constraint
     that it belongs to; `blocked_by` the constraints that it seems to break. `error` is what the
-    last failed pull said, on one line, of an arm that was withdrawn for failing.
+    last failed pull said, on one line, of an arm that was withdrawn for failing. `failed` are its
+    failed pulls. `chance_feasible` is the share of draws in which it keeps all its limits,
+    `chance_best` that in which it is the answer; None where it was seen too rarely to judge.
     """
 
     name: str
@@ -64,6 +67,25 @@ class ArmVerdict:
     margin_low: float | None = None
     margin_high: float | None = None
     error: str | None = None
+    failed: int = 0
+    chance_feasible: float | None = None
+    chance_best: float | None = None
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a verdict is too close to call although the draws are sure: what was not seen.
+
+    `unseen`: an attribute of the arm never varied in `pulls` pulls, and what they did not show
+    could change the answer. `failures`: of the arm's pulls so many `failed`, and the answer would
+    be another if each of them counted as the worst value of the `attribute`.
+    """
+
+    kind: Literal["unseen", "failures"]
+    arm: str
+    attribute: str
+    pulls: int
+    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,6 +113,11 @@ class Flip:
 @dataclass(frozen=True)
 class Verdict(Rich):
     """The answer of a study, so far or at its end.
+
+    `verdict` is "feasible" where the named arm keeps all its limits in at least 95% of draws of
+    what the truth may be (`chance_keeps_limits`), "infeasible" where no arm does in at least 95%
+    of them, else "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is
+    the share in which some arm keeps its limits, `confidence` that in which arm and flag are right.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -121,6 +148,7 @@ class Verdict(Rich):
     verdict: str
     confidence: float
     chance_feasible: float
+    chance_keeps_limits: float
     pulls_used: int
     budget: int
     finished: bool
@@ -129,6 +157,7 @@ class Verdict(Rich):
     exact: tuple[str, ...]
     brought: int
     apparent: str
+    doubts: tuple[Doubt, ...] = ()
 
 
 def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
@@ -143,8 +172,9 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     judged = book.is_comparable.copy()
     judged[withdrawn] = False
     evidence = book.evidence(judged, plan.priority)
-    confidence, chance = shares_of_draws(plan, book, judged, best, feasible=feasible)
-    sure = chance >= SURE if feasible else 1.0 - chance >= SURE
+    answers = answers_drawn(plan, book, judged, best)
+    chance, keeps = float(answers.feasible.mean()), float(answers.passing[best])
+    sure = keeps >= SURE if feasible else 1.0 - chance >= SURE
     shares = book.shares
     plain_shares = shares.without(np.append(False, plan.problem.factors != 0.0))
     written = _written(plan.problem, book, shares, view.samples)
@@ -171,6 +201,8 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 margin_low=low,
                 margin_high=high,
                 error=view.errors.get(arm),
+                chance_feasible=float(answers.passing[arm]) if seen else None,
+                chance_best=float((answers.arms == arm).mean()) if seen else None,
             )
         )
     varies = np.diagonal(evidence.covariances, axis1=1, axis2=2)[judged].max(axis=0) > 0.0
@@ -179,8 +211,9 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         arm=plan.definition.arm_names[best],
         feasible=feasible,
         verdict=("feasible" if feasible else "infeasible") if sure else "too-close-to-call",
-        confidence=confidence,
+        confidence=answers.share([best], feasible=feasible),
         chance_feasible=chance,
+        chance_keeps_limits=keeps,
         pulls_used=view.used,
         budget=head.budget,
         finished=head.finished,
@@ -266,24 +299,21 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
     )
 
 
-def shares_of_draws(
-    plan: Plan, book: Book, alive: Mask, best: int, *, feasible: bool
-) -> tuple[float, float]:
-    """Return the shares of draws that give this answer, and that have a feasible arm at all."""
-    plain = book.plain_evidence(alive, plan.priority)
-    answers = drawn_answers(
+def answers_drawn(plan: Plan, book: Book, judged: Mask, favoured: int) -> Answers:
+    """Return the answers of draws of what the truth may be, of the arms that are judged."""
+    plain = book.plain_evidence(judged, plan.priority)
+    return drawn_answers(
         verdict_stream(plan.definition.seed),
         plain.estimates,
         plain.covariances / np.maximum(plain.counts, 1)[:, None, None],
-        book.evidence(alive, plan.priority).scales,
+        book.evidence(judged, plan.priority).scales,
         plain.thresholds,
-        arms=np.flatnonzero(alive),
+        arms=np.flatnonzero(judged),
         baseline=book.baseline,
         factors=plan.problem.factors,
         shares=book.shares,
-        favoured=best,
+        favoured=favoured,
     )
-    return answers.share([best], feasible=feasible), float(answers.feasible.mean())
 
 
 def _written(

@@ -54,7 +54,7 @@ def log_to_mlflow(study: Study, *, client: Any = None) -> str:
         mlflow.set_tags(
             {"arm": verdict.arm, "verdict": verdict.verdict, "sentence": sentence(verdict)}
         )
-        numbers = ("confidence", "chance_feasible", "pulls_used")
+        numbers = ("confidence", "chance_feasible", "chance_keeps_limits", "pulls_used")
         mlflow.log_metrics(_finite({key: getattr(verdict, key) for key in numbers}))
         for arm in verdict.arms:
             with mlflow.start_run(run_name=arm.name, nested=True):

@@ -238,6 +238,11 @@ class Arm(BaseModel):
     rival: str | None
     gap: float | None
     error: Annotated[str | None, Field(description="The last one, of an arm that failed.")]
+    failed: Annotated[int, Field(description="How many of its pulls failed.")]
+    chance_feasible: Annotated[
+        float | None, Field(description="The chance that it keeps all its limits.")
+    ]
+    chance_best: Annotated[float | None, Field(description="The chance that it is the answer.")]
 
 
 class Flip(BaseModel):
@@ -252,6 +257,16 @@ class Flip(BaseModel):
     beyond: float | None
 
 
+class Doubt(BaseModel):
+    """Why a verdict is too close to call although the draws are sure: what was not seen."""
+
+    kind: Literal["unseen", "failures"]
+    arm: str
+    attribute: str
+    pulls: int
+    failed: int
+
+
 class Verdict(BaseModel):
     """The answer of a study, so far or at its end."""
 
@@ -260,7 +275,12 @@ class Verdict(BaseModel):
     feasible: bool
     verdict: Literal["feasible", "infeasible", "too-close-to-call"]
     confidence: float
-    chance_feasible: float
+    chance_feasible: Annotated[
+        float, Field(description="The chance that any arm keeps all its limits.")
+    ]
+    chance_keeps_limits: Annotated[
+        float, Field(description="The chance that the named arm keeps all its limits.")
+    ]
     pulls_used: int
     budget: int
     finished: bool
@@ -269,6 +289,7 @@ class Verdict(BaseModel):
     exact: list[str]
     brought: int
     apparent: str
+    doubts: list[Doubt]
 
 
 class WhatIf(Verdict):
