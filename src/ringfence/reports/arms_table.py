@@ -1,4 +1,4 @@
-"""The arms of a verdict as a table: its columns, and what is left out where there is less room. Pure.
+"""The arms of a verdict as a table, and what is left out of it where there is less room. Pure.
 
 The command line, the decision record and notebooks show this one table. The columns that one
 decides by come first, the answer is the first row.
@@ -65,9 +65,8 @@ def layouts(verdict: Verdict, limits: Sequence[str], arms: Sequence[ArmVerdict])
     margins = _numbers(("margin",), ["-" if arm.margin is None else f"{arm.margin:.3g}"
                                      for arm in arms])  # fmt: skip
     looks = _text("looks", [LOOKS[arm.kind] for arm in arms], least=len("past a limit"))
-    why = _text(
-        "why", [reason(arm, verdict, brief=True) for arm in arms], _NARROW_REASON, _LONG_REASON
-    )
+    reasons = [reason(arm, verdict, brief=True) for arm in arms]
+    why = _text("why", reasons, least=_NARROW_REASON, most=_LONG_REASON)
     rich = [
         [name, *chances, *whole, *counts, margins, looks, why],
         [name, *chances, *brief, *counts, margins, looks, why],

@@ -92,7 +92,8 @@ def headline(verdict: Verdict, name: str | None = None) -> str:
     name = verdict.arm if name is None else name
     sure, likely = verdict.confidence >= SURE, verdict.confidence >= _LIKELY
     if verdict.verdict == "too-close-to-call":
-        return f"too close to call: {name} looks best"
+        looks = "looks best" if verdict.feasible else "comes nearest"
+        return f"too close to call: {name} {looks}"
     if verdict.feasible:
         if sure:
             return f"{name} is the best feasible arm"
