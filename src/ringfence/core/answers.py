@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.shares import Shares
+from ringfence.core.beliefs import Beliefs
 from ringfence.core.streams import Generator
 
 DRAWS = 10_000
@@ -33,38 +33,31 @@ class Answers(NamedTuple):
 
 def drawn_answers(
     rng: Generator,
-    estimates: Floats,
-    covariances: Floats,
+    beliefs: Beliefs,
     scales: Floats,
     thresholds: Floats,
     *,
     arms: Iterable[int],
     baseline: int | None = None,
     factors: Floats | None = None,
-    shares: Shares | None = None,
     favoured: int | None = None,
 ) -> Answers:
-    """Return the answers of draws from Normal(estimates, covariances), of some of the arms.
+    """Return the answers of draws of what the truth of some arms may be.
 
-    covariances[arm] are those of the estimates, not of one pull. Arms are taken one after the
-    other, so that a thousand of them need no more room than one. A baseline is drawn first: all
-    arms are compared with `factors` times that draw of it, itself too if it is one of them. Of
-    `shares`, those with few events are drawn as what they are. Of arms that tie in a draw any is
-    right: the `favoured` one is named if it is among them.
+    Arms are taken one after the other, so that a thousand of them need no more room than one. A
+    baseline is drawn first: all arms are compared with `factors` times that draw of it, itself too
+    if it is one of them. Of arms that tie in a draw any is right: the `favoured` one is named if
+    it is among them.
     """
     limits, candidates = thresholds, [int(arm) for arm in arms]
     others = [arm for arm in candidates if arm != baseline]
     order = candidates if baseline is None else [baseline, *others]
-    draw = np.empty((DRAWS, estimates.shape[1]))
+    common = beliefs.common(rng, order, DRAWS)
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
-    passing = np.zeros(len(estimates))
+    passing = np.zeros(len(beliefs.estimates))
     for arm in order:
-        values, vectors = np.linalg.eigh(covariances[arm])
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        draw = estimates[arm] + rng.standard_normal(out=draw) @ root.T
-        if shares is not None:
-            shares.redraw(rng, draw, estimates, arm)
+        draw = beliefs.draws(rng, arm, common, DRAWS)
         if arm == baseline and factors is not None:
             limits = thresholds + factors * draw[:, 1:]
         if arm not in candidates:

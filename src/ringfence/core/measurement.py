@@ -24,12 +24,14 @@ class Measurement:
     """Attributes of one arm's sample, in the user's units and direction.
 
     `covariance` is the asymptotic one of a single pull: that of the estimates is a count-th of it.
+    `thirds` are the sums of the cubed influences.
     """
 
     attributes: tuple[Attribute, ...]
     count: int
     estimates: Floats
     covariance: Floats
+    thirds: Floats
 
     @property
     def variances(self) -> Floats:
@@ -102,7 +104,7 @@ def measure_sample(
                     attribute, arm, f"its variance returned {variance:g}", "It must be 0 or more."
                 )
             _set_variance(covariance, place, variance)
-    return Measurement(listed, count, estimates, covariance)
+    return Measurement(listed, count, estimates, covariance, (influences**3).sum(axis=0))
 
 
 def proven_constant(

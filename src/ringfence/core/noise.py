@@ -108,11 +108,12 @@ def fill_covariances(
 
 
 def is_yes_or_no(c: int, estimates: Floats, scatters: Floats, counts: Integers) -> bool:
-    """Tell whether an attribute is a mean of nothing but zeros and ones, some of each.
+    """Tell whether an attribute is a mean of nothing but zeros and ones.
 
-    Their squares give them away: these add up to what the pulls themselves do.
+    Their squares give them away: these add up to what the pulls themselves do. Of nothing but
+    zeros, or nothing but ones, too: what has not come yet may come.
     """
-    varies = False
+    seen = False
     for i in range(counts.shape[0]):
         if counts[i] < 2:
             continue
@@ -122,8 +123,8 @@ def is_yes_or_no(c: int, estimates: Floats, scatters: Floats, counts: Integers) 
         # What varies has a one at least, and a zero: tiny metrics have neither.
         if scatter > 0.0 and n * min(mean, 1.0 - mean) <= 0.5:
             return False
-        varies |= bool(scatter > 0.0)
-    return varies
+        seen = True
+    return seen
 
 
 def unseen_event(scatter: float, count: int) -> float:

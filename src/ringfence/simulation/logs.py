@@ -15,14 +15,14 @@ import numpy as np
 
 from ringfence.core.answers import Answers, drawn_answers
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.attributes import Attribute, Functions
+from ringfence.core.attributes import Functions
 from ringfence.core.baseline import difference_covariances
+from ringfence.core.beliefs import Beliefs, quantile_interval
 from ringfence.core.errors import InputError
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import fill_covariances, fill_pooled
 from ringfence.core.problem import Problem
-from ringfence.core.shares import Shares
 from ringfence.core.stated import LARGEST
 from ringfence.core.streams import verdict_stream
 from ringfence.simulation.instance import Instance
@@ -151,26 +151,26 @@ def read_log(
     instance = table_instance(name, problem, columns, arm, baseline=baseline)
     samples = _samples(instance, columns, arm)
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
-    scatters = _scatters(instance, samples)
+    scatters, thirds = _scatters(instance, samples)
     errors = _errors(scatters, counts, instance.means)
-    shares = Shares.among(instance.judged, instance.means, scatters, counts)
+    beliefs = Beliefs.of(
+        instance.judged, instance.means, scatters, thirds, counts, errors * counts[:, None, None]
+    )
     theory = instance.hardness
     answers = drawn_answers(
         verdict_stream(seed),
-        instance.means,
-        errors,
+        beliefs,
         instance.scales,
         instance.judged.thresholds,
         arms=range(len(instance.arms)),
         baseline=instance.baseline_place,
         factors=instance.judged.factors,
-        shares=shares,
     )
     arms = tuple(
         ArmTruth(
             name=label,
             rows=int(counts[i]),
-            readings=_readings(instance, samples[i], i, errors[i], shares),
+            readings=_readings(instance, samples[i], i, beliefs),
             kind=theory.arms[i].kind,
             margin=theory.arms[i].margin,
             chance=float((answers.arms == i).mean()),
@@ -218,11 +218,15 @@ def _samples(instance: Instance, columns: Columns, arm: str) -> tuple[Mapping[st
     )
 
 
-def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> Floats:
-    """Return the scatter of every arm's influences; zero where an attribute is not defined yet."""
+def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> tuple[Floats, Floats]:
+    """Return the scatter of every arm's influences, and the sums of their cubes.
+
+    Zero where an attribute is not defined yet.
+    """
     judged = instance.judged
     signs = judged.signs
     scatters = np.zeros(instance.law.true_covariances.shape)
+    thirds = np.zeros(scatters.shape[:2])
     for i, sample in enumerate(samples):
         count = len(next(iter(sample.values())))
         if count < max(2, judged.least_pulls):
@@ -231,7 +235,8 @@ def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> Fl
             judged.attributes, sample, arm=instance.arms[i], signs=signs.tolist()
         )
         scatters[i] = np.outer(signs, signs) * found.covariance * (count - 1)
-    return scatters
+        thirds[i] = signs * found.thirds
+    return scatters, thirds
 
 
 def _errors(scatters: Floats, counts: Integers, means: Floats) -> Floats:
@@ -243,7 +248,7 @@ def _errors(scatters: Floats, counts: Integers, means: Floats) -> Floats:
 
 
 def _readings(
-    instance: Instance, sample: Mapping[str, Floats], arm: int, errors: Floats, shares: Shares
+    instance: Instance, sample: Mapping[str, Floats], arm: int, beliefs: Beliefs
 ) -> dict[str, Reading]:
     """Return an arm's attributes as written; a limit on a quantile is shown as a quantile."""
     problem, judged = instance.problem, instance.judged.attributes
@@ -251,21 +256,11 @@ def _readings(
     for c, attribute in enumerate(problem.attributes):
         sign = float(problem.signs[c])
         if attribute == judged[c]:
-            value = sign * float(instance.means[arm, c]) + 0.0
-            reach = _REACH * float(errors[c, c]) ** 0.5
-            ends = shares.interval(instance.means, arm, c)
+            value, ends = sign * float(instance.means[arm, c]) + 0.0, beliefs.interval(arm, c)
         else:
-            value, reach = _quantile(attribute, sample, sign)
-            ends = None
-        found[str(attribute)] = Reading(value, *(ends or (value - reach, value + reach)))
+            values = sample[attribute.metric]
+            value, ends = float(values[0]), quantile_interval(values, float(attribute.level or 0.0))
+            if len(values) >= attribute.least_pulls:
+                value = float(measure_sample(attribute, sample, signs=[sign]).estimates[0])
+        found[str(attribute)] = Reading(value, *ends)
     return found
-
-
-def _quantile(
-    attribute: Attribute, sample: Mapping[str, Floats], sign: float
-) -> tuple[float, float]:
-    values = sample[attribute.metric]
-    if len(values) < attribute.least_pulls:
-        return float(values[0]), 0.0
-    one = measure_sample(attribute, sample, signs=[sign])
-    return float(one.estimates[0]), _REACH * (float(one.variances[0]) / len(values)) ** 0.5

@@ -16,6 +16,7 @@ from ringfence.core.baseline import (
     difference_scales,
     differences,
 )
+from ringfence.core.beliefs import Beliefs
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales
 from ringfence.core.problem import Problem
@@ -26,8 +27,8 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
-from ringfence.core.shares import Shares
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
+from ringfence.core.statistics import SHARE_UP_TO, contributions
 from ringfence.policies.policy import Evidence
 
 
@@ -62,6 +63,9 @@ class Book:
         self.counts: Integers = np.zeros(len(arms), np.int64)
         self._estimates = np.zeros((len(arms), width))
         self._scatters = np.zeros((len(arms), width, width))
+        self._thirds = np.zeros((len(arms), width))
+        self._cubes = np.zeros((len(arms), width))  # of contributions, about each arm's first
+        self._firsts = np.zeros((len(arms), width))
         self._unmeasured: set[int] = set()
         self._recipe = self.problem.recipe
         self._runs = all(can_run(kind) for kind in self._recipe.kinds)
@@ -79,9 +83,22 @@ class Book:
         self.counts[arm] += len(metrics)
         if self._running is not None:
             add_running_block(self._running, self._recipe, arm, before, metrics)
+            self._add_cubes(arm, before, metrics)
         else:
             self._samples[arm].append(metrics)
         self._unmeasured.add(arm)
+
+    def _add_cubes(self, arm: int, before: int, metrics: Floats) -> None:
+        """Add up what tells how skewed means are; sums about a first value can be merged."""
+        recipe = self._recipe
+        for c in range(len(recipe.kinds)):
+            if recipe.kinds[c] > SHARE_UP_TO:
+                continue  # spreads: their noise is taken to be symmetric in their logs
+            column = metrics[:, recipe.metric_of[c]]
+            values = contributions(recipe.kinds[c], recipe.levels[c], column)
+            if before == 0:
+                self._firsts[arm, c] = values[0]
+            self._cubes[arm, c] += ((values - self._firsts[arm, c]) ** 3).sum()
 
     @property
     def estimates(self) -> Floats:
@@ -106,6 +123,11 @@ class Book:
         count = int(self.counts[arm])
         if self._running is not None:
             fill_running(self._estimates, self._scatters, self._running, self._recipe, arm, count)
+            signs = self._recipe.signs
+            away = signs * self._estimates[arm] - self._firsts[arm]
+            about = 3.0 * away * np.diagonal(self._scatters[arm]) + count * away**3
+            self._thirds[arm] = signs * (self._cubes[arm] - about)
+            self._thirds[arm, self._recipe.kinds > SHARE_UP_TO] = 0.0
             return
         sample = np.concatenate(self._samples[arm])
         self._samples[arm] = [sample]
@@ -118,6 +140,7 @@ class Book:
         )
         self._estimates[arm] = signs * found.estimates
         self._scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
+        self._thirds[arm] = signs * found.thirds
 
     def judged_by(self, problem: Problem) -> "Book":
         """Return the same observations under other thresholds of the same attributes."""
@@ -136,6 +159,9 @@ class Book:
             counts=self.counts.copy(),
             _estimates=self._estimates.copy(),
             _scatters=self._scatters.copy(),
+            _thirds=self._thirds.copy(),
+            _cubes=self._cubes.copy(),
+            _firsts=self._firsts.copy(),
             _unmeasured=set(self._unmeasured),
             _samples=[list(blocks) for blocks in self._samples],
             _running=running,
@@ -147,12 +173,15 @@ class Book:
         if self._running is None:
             return None
         moments = self._running.moments._asdict()
-        return {"counts": self.counts, "origins": self._running.origins, **moments}
+        own = {"counts": self.counts, "cubes": self._cubes, "firsts": self._firsts}
+        return {**own, "origins": self._running.origins, **moments}
 
     def restore(self, sums: Mapping[str, Any]) -> None:
         """Take up what `sums` gave, in a book without observations."""
         mine = self.sums()
-        if mine is None or any(mine[name].shape != sums[name].shape for name in mine):
+        if mine is None or any(
+            name not in sums or mine[name].shape != sums[name].shape for name in mine
+        ):
             raise ValueError("these are not the sums of such a book")
         for name, array in mine.items():
             array[...] = sums[name]
@@ -169,11 +198,20 @@ class Book:
         seen = self.is_seen
         return seen if self.baseline is None else seen & bool(seen[self.baseline])
 
-    @property
-    def shares(self) -> Shares:
-        """Which attributes are shares of yes-or-no outcomes; not those of stated variance."""
-        found = Shares.among(self.problem, self.estimates, self.scatters, self.counts)
-        return found.without(self._known.is_known)
+    def beliefs(self) -> Beliefs:
+        """Return what the truth of each arm by itself may be."""
+        nobody = np.zeros(len(self.counts), np.bool_)
+        plain = self.plain_evidence(nobody, np.arange(len(self.counts)))
+        return Beliefs.of(
+            self.problem,
+            self.estimates,
+            self.scatters,
+            self._thirds,
+            self.counts,
+            plain.covariances,
+            known=self._known.is_known,
+            bounds=self.noise.bounds,
+        )
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
         """Return what the rules see, with noise as it was stated or estimated from all pulls.

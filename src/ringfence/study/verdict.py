@@ -14,12 +14,12 @@ import numpy as np
 
 from ringfence.core.answers import Answers, drawn_answers
 from ringfence.core.arrays import Floats, Mask
+from ringfence.core.beliefs import Beliefs, quantile_interval
 from ringfence.core.errors import NoAnswerError
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
-from ringfence.core.shares import Shares
 from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.policy import Evidence
@@ -175,15 +175,16 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     answers = answers_drawn(plan, book, judged, best)
     chance, keeps = float(answers.feasible.mean()), float(answers.passing[best])
     sure = keeps >= SURE if feasible else 1.0 - chance >= SURE
-    shares = book.shares
-    plain_shares = shares.without(np.append(False, plan.problem.factors != 0.0))
-    written = _written(plan.problem, book, shares, view.samples)
+    beliefs = book.beliefs()
+    written = _written(plan.problem, book, beliefs, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
     arms = []
     for arm, name in enumerate(plan.definition.arm_names):
         left, phase = gone.get(arm, (None, None))
         seen = bool(judged[arm])
-        low, worst, high = _margin_interval(evidence, plain_shares, arm) if seen else (None,) * 3
+        low, worst, high = (
+            _margin_interval(plan.problem, evidence, beliefs, arm) if seen else (None,) * 3
+        )
         arms.append(
             ArmVerdict(
                 name=name,
@@ -205,7 +206,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 chance_best=float((answers.arms == arm).mean()) if seen else None,
             )
         )
-    varies = np.diagonal(evidence.covariances, axis1=1, axis2=2)[judged].max(axis=0) > 0.0
+    varies = beliefs.variances[judged].max(axis=0) > 0.0
     return Verdict(
         study=plan.definition.name,
         arm=plan.definition.arm_names[best],
@@ -221,7 +222,11 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         flips=_flips(plan, evidence, written, best if feasible else None),
         exact=tuple(
             str(attribute)
-            for attribute, one in zip(plan.problem.attributes, varies | shares.doubted, strict=True)
+            for attribute, one in zip(
+                plan.problem.attributes,
+                varies | (beliefs.shares & ~beliefs.none_asked),
+                strict=True,
+            )
             if not one
         ),
         brought=view.brought,
@@ -264,15 +269,17 @@ def _margin(evidence: Evidence, arm: int) -> float:
     return margin(evidence.estimates, arm, evidence.scales, evidence.thresholds)
 
 
-def _margin_interval(evidence: Evidence, shares: Shares, arm: int) -> tuple[float, float, float]:
+def _margin_interval(
+    problem: Problem, evidence: Evidence, beliefs: Beliefs, arm: int
+) -> tuple[float, float, float]:
     """Return the low end, the margin itself and the high end, at the constraint that binds."""
     scales = evidence.scales[1:]
     violations = scales * (evidence.estimates[arm, 1:] - evidence.thresholds)
     binding = int(np.argmax(violations))
     at = float(_margin(evidence, arm))
-    ends = shares.interval(evidence.estimates, arm, binding + 1)
-    if ends is not None:
-        sign, limit = shares.signs[binding + 1], evidence.thresholds[binding]
+    if problem.factors[binding] == 0.0:
+        sign, limit = beliefs.signs[binding + 1], evidence.thresholds[binding]
+        ends = beliefs.interval(arm, binding + 1)
         low, high = sorted(float(scales[binding] * (sign * end - limit)) for end in ends)
         return low, at, high
     variance = evidence.covariances[arm, binding + 1, binding + 1] / evidence.counts[arm]
@@ -301,28 +308,25 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
 
 def answers_drawn(plan: Plan, book: Book, judged: Mask, favoured: int) -> Answers:
     """Return the answers of draws of what the truth may be, of the arms that are judged."""
-    plain = book.plain_evidence(judged, plan.priority)
+    evidence = book.evidence(judged, plan.priority)
     return drawn_answers(
         verdict_stream(plan.definition.seed),
-        plain.estimates,
-        plain.covariances / np.maximum(plain.counts, 1)[:, None, None],
-        book.evidence(judged, plan.priority).scales,
-        plain.thresholds,
+        book.beliefs(),
+        evidence.scales,
+        evidence.thresholds,
         arms=np.flatnonzero(judged),
         baseline=book.baseline,
         factors=plan.problem.factors,
-        shares=book.shares,
         favoured=favoured,
     )
 
 
 def _written(
-    problem: Problem, book: Book, shares: Shares, samples: Sequence[Floats]
+    problem: Problem, book: Book, beliefs: Beliefs, samples: Sequence[Floats]
 ) -> list[dict[str, Estimate]]:
     """Return every arm's attributes as the user wrote them, in the user's units."""
     signs = problem.signs
     judged = problem.judged.attributes
-    evidence = book.plain_evidence(book.is_seen, np.arange(len(book.counts)))
     result: list[dict[str, Estimate]] = []
     for arm in range(len(book.counts)):
         found: dict[str, Estimate] = {}
@@ -331,18 +335,15 @@ def _written(
             continue
         for c, attribute in enumerate(problem.attributes):
             if attribute == judged[c]:
-                value = float(signs[c] * evidence.estimates[arm, c]) + 0.0
-                variance = float(evidence.covariances[arm, c, c])
+                value = float(signs[c] * book.estimates[arm, c]) + 0.0
+                ends = beliefs.interval(arm, c)
             else:
                 columns = dict(zip(problem.metrics, samples[arm][:, book.columns].T, strict=True))
                 one = measure_sample(
                     attribute, columns, arm=book.arms[arm], signs=[float(signs[c])]
                 )
-                value, variance = float(one.estimates[0]), float(one.variances[0])
-            reach = _REACH * (variance / float(book.counts[arm])) ** 0.5
-            ends = (value - reach, value + reach)
-            if attribute == judged[c]:
-                ends = shares.interval(evidence.estimates, arm, c) or ends
+                value = float(one.estimates[0])
+                ends = quantile_interval(columns[attribute.metric], float(attribute.level or 0.0))
             found[str(attribute)] = Estimate(value, *ends)
         result.append(found)
     return result

@@ -1,0 +1,262 @@
+"""What the truth of one arm may be: intervals, and the values that scores stand for.
+
+A score is a place in the distribution of an estimate: standard normal where the noise is known,
+Student's where it was estimated. The estimate of a skewed mean is skewed itself, and its noise is
+least where it is lowest: Hall's cubic (1992) takes that out. Shares have Betas of their own, and
+spreads are symmetric on the scale of their logs. One text serves intervals and draws, so that a
+verdict is as sure as its intervals are wide. Touches its arguments only.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.noise import BORROWED_PULLS
+from ringfence.core.priors import BetaPrior, NormalPrior, beta_prior, normal_prior
+from ringfence.core.problem import Problem
+from ringfence.core.shares import ask_for_none, possible_range, which_are_shares
+from ringfence.core.streams import Generator
+
+LEVEL = 0.95
+_FLAT = 1e-4  # of a skewness over the root of the pulls: below it a cubic is a line
+_ENDLESS = 1e9  # degrees of freedom
+_UNRELATED = 0.05  # a correlation that no draw needs to show
+_BORROWED_SKEW = 30.0  # pulls' worth of all arms' skewness in that of one
+_FEW = 30.0  # events from which on draws of a share are as good as normal
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """Of every arm and oriented attribute: the estimate, its variance, skewness and freedom.
+
+    `variances` are those of the estimates, `covariances` those of all attributes of an arm.
+    `freedom` of each variance is as large as numbers go where noise is known. `skews` are those of
+    one pull. `shares` tells which attributes are shares of yes-or-no outcomes, `logs`
+    which are spreads. `lows` and `highs` bound what is possible.
+    """
+
+    estimates: Floats
+    covariances: Floats
+    counts: Integers
+    freedom: Floats
+    skews: Floats
+    shares: Mask
+    logs: Mask
+    lows: Floats
+    highs: Floats
+    signs: Floats
+    none_asked: Mask
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        estimates: Floats,
+        scatters: Floats,
+        thirds: Floats,
+        counts: Integers,
+        covariances: Floats,
+        *,
+        known: Mask | None = None,
+        bounds: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    ) -> "Beliefs":
+        """Return what is believed of estimates whose pulls have these `covariances`.
+
+        `thirds` [arm, attribute] are the sums of the cubed influences; `known` tells of which
+        attributes the noise was stated.
+        """
+        n = np.maximum(counts, 1)
+        known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
+        shares = which_are_shares(problem, estimates, scatters, counts) & ~known
+        lows, highs = possible_range(problem, shares, bounds)
+        statistics = [one.statistic for one in problem.attributes]
+        return cls(
+            estimates=estimates,
+            covariances=covariances / n[:, None, None],
+            counts=counts,
+            freedom=np.where(known, _ENDLESS, _freedom(counts)[:, None]),
+            skews=np.where(known, 0.0, _skews(thirds, counts, covariances)),
+            shares=shares,
+            logs=np.array([one in ("variance", "std") for one in statistics]),
+            lows=lows,
+            highs=highs,
+            signs=problem.signs,
+            none_asked=shares & ask_for_none(problem),
+        )
+
+    @property
+    def variances(self) -> Floats:
+        """The variance of every estimate."""
+        return np.diagonal(self.covariances, axis1=1, axis2=2)
+
+    def value(self, arm: int, attribute: int, scores: Floats) -> Floats:
+        """Return the oriented values that scores stand for."""
+        at = float(self.estimates[arm, attribute])
+        deviation = float(self.variances[arm, attribute]) ** 0.5
+        if deviation == 0.0:
+            return np.full_like(scores, at)
+        if self.logs[attribute] and at != 0.0:
+            return np.asarray(at * np.exp(scores * deviation / at))
+        skew = float(self.skews[arm, attribute])
+        count = float(self.counts[arm])
+        return np.asarray(at - deviation * unskewed(-scores, skew, count))
+
+    def events(self, arm: int, attribute: int) -> float:
+        """Return how many events a share has seen."""
+        return float(self.signs[attribute] * self.estimates[arm, attribute] * self.counts[arm])
+
+    def interval(self, arm: int, attribute: int) -> tuple[float, float]:
+        """Return the 95% interval as written; the ends never lie beyond what is possible."""
+        if self.shares[attribute]:
+            ends = share_interval(self.events(arm, attribute), float(self.counts[arm]))
+        else:
+            from scipy.special import stdtrit
+
+            reach = float(stdtrit(self.freedom[arm, attribute], 0.5 + LEVEL / 2.0))
+            found = self.signs[attribute] * self.value(arm, attribute, np.array([-reach, reach]))
+            ends = float(found.min()), float(found.max())
+        low, high = (
+            min(max(end, float(self.lows[attribute])), float(self.highs[attribute])) for end in ends
+        )
+        return low, high
+
+    def draws(
+        self, rng: Generator, arm: int, common: Sequence[NormalPrior | BetaPrior | None], draws: int
+    ) -> Floats:
+        """Return draws [draw, attribute] of an arm, given draws of what all arms have in common."""
+        width = self.estimates.shape[1]
+        scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
+        found = np.empty((draws, width))
+        stretch = None
+        for c in range(width):
+            prior, freedom = common[c], float(self.freedom[arm, c])
+            if isinstance(prior, BetaPrior):
+                found[:, c] = self._drawn_shares(rng, arm, c, scores[:, c], prior)
+                continue
+            own = scores[:, c]
+            if freedom < _ENDLESS:
+                if stretch is None:  # one variance of the noise in a draw, for all attributes
+                    stretch = np.sqrt(freedom / rng.chisquare(freedom, draws))
+                own = own * stretch
+            if prior is not None and self.variances[arm, c] > 0.0:
+                at, variance = float(self.estimates[arm, c]), float(self.variances[arm, c])
+                shift, left = prior.pulled(at, variance)
+                own = shift + left * own
+            found[:, c] = self.value(arm, c, own)
+        return found
+
+    def _drawn_shares(
+        self, rng: Generator, arm: int, attribute: int, scores: Floats, prior: BetaPrior
+    ) -> Floats:
+        """Return draws of a share. Those that go with other attributes keep their order."""
+        events, count = self.events(arm, attribute), float(self.counts[arm])
+        unwanted = events if self.signs[attribute] > 0.0 else count - events
+        if self.none_asked[attribute] and unwanted < 0.5:
+            return np.full(len(scores), float(self.estimates[arm, attribute]))
+        a, b = prior.posterior(events, count)
+        if min(events, count - events) >= _FEW:
+            mean = a / (a + b)
+            fresh = mean + scores * np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+        else:
+            fresh = rng.beta(a, b)
+            if self._is_correlated(arm, attribute):
+                fresh = np.sort(fresh)[np.argsort(np.argsort(scores))]
+        return np.asarray(self.signs[attribute] * fresh)
+
+    def _is_correlated(self, arm: int, attribute: int) -> bool:
+        row = self.covariances[arm, attribute].copy()
+        row[attribute] = 0.0
+        bound = np.sqrt(self.variances[arm] * self.variances[arm, attribute])
+        return bool(np.any(np.abs(row) > _UNRELATED * bound))
+
+    def common(
+        self, rng: Generator, arms: Sequence[int], draws: int
+    ) -> list[NormalPrior | BetaPrior | None]:
+        """Return draws of what some arms have in common, attribute by attribute."""
+        mine = list(arms)
+        found: list[NormalPrior | BetaPrior | None] = []
+        for c in range(self.estimates.shape[1]):
+            if self.shares[c]:
+                events = np.array([self.events(arm, c) for arm in mine])
+                found.append(beta_prior(rng, events, self.counts[mine].astype(float), draws))
+            else:
+                estimates, variances = self.estimates[mine, c], self.variances[mine, c]
+                found.append(normal_prior(rng, estimates, variances, draws))
+        return found
+
+
+def _freedom(counts: Integers) -> Floats:
+    """Return the pulls that tell of each arm's noise: its own, and some of the others'."""
+    own = np.maximum(counts - 1, 0).astype(np.float64)
+    return np.maximum(own + np.minimum(BORROWED_PULLS, own.sum() - own), 1.0)
+
+
+def _skews(thirds: Floats, counts: Integers, covariances: Floats) -> Floats:
+    """Return each arm's skewness of a pull, with some of the others' in it, as its noise has."""
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    noisy = variances > 0.0
+    own = np.where(noisy, thirds / np.where(noisy, variances, 1.0) ** 1.5, 0.0)
+    n = counts[:, None].astype(np.float64)
+    total = np.where(noisy, n, 0.0).sum(axis=0)
+    common = own.sum(axis=0) / np.maximum(total, 1.0)
+    common = common * np.where(
+        total > 2.0, np.sqrt(total * (total - 1.0)) / (total - 2.0 + (total <= 2.0)), 0.0
+    )
+    return np.asarray((own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))
+
+
+def unskewed(scores: Floats, skew: float, count: float) -> Floats:
+    """Return (estimate - truth) / deviation at scores of a normal: Hall's cubic, solved.
+
+    The estimate's skewness is that of a pull over the root of the pulls.
+    """
+    unit = skew / count**0.5
+    if abs(unit) < _FLAT:
+        return scores
+    return np.asarray(3.0 / unit * (np.cbrt(1.0 + unit * (scores - unit / 6.0)) - 1.0))
+
+
+def share_interval(events: float, count: float) -> tuple[float, float]:
+    """Return the 95% interval of a share: Jeffreys', open to an end beyond which nothing came."""
+    from scipy.special import betaincinv
+
+    tail = 0.5 - LEVEL / 2.0
+    low = 0.0 if events <= 0.5 else float(betaincinv(events + 0.5, count - events + 0.5, tail))
+    left = count - events
+    high = 1.0 if left <= 0.5 else float(betaincinv(events + 0.5, left + 0.5, 1.0 - tail))
+    return low, high
+
+
+def quantile_interval(values: Floats, level: float) -> tuple[float, float]:
+    """Return the 95% interval of a quantile between pulls: an end that no pull can give is open.
+
+    As many pulls lie below the truth as a coin that shows `level` would give.
+    """
+    count, tail = len(values), 0.5 - LEVEL / 2.0
+    ordered = np.sort(values)
+    below = _binomial_place(count, level, tail)
+    above = count - _binomial_place(count, 1.0 - level, tail)
+    low = float(ordered[below - 1]) if below > 0 else -np.inf
+    high = float(ordered[above]) if above < count else np.inf
+    return low, high
+
+
+def _binomial_place(count: int, level: float, tail: float) -> int:
+    """Return the most k with P(fewer than k of the pulls lie below the quantile) <= tail."""
+    from scipy.stats import binom
+
+    place = int(binom.ppf(tail, count, level))
+    while place > 0 and binom.cdf(place - 1, count, level) > tail:
+        place -= 1
+    return place
+
+
+def _root(covariance: Floats) -> Floats:
+    """Return a root of the correlations in a covariance; what does not vary has none."""
+    deviations = np.sqrt(np.diagonal(covariance))
+    units = np.where(deviations > 0.0, deviations, 1.0)
+    values, vectors = np.linalg.eigh(covariance / units[:, None] / units[None, :])
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -1,0 +1,126 @@
+"""What arms have in common: a prior of each attribute, learned from all arms together.
+
+Whoever names the best of thirty arms names a lucky one. Draws of what the truth may be say so only
+if they know how far arms differ at all: where estimates lie no further apart than their noise, the
+arms are alike, and what stands out is luck. So arms' values count as drawn from a common
+distribution, normal or for shares Beta, of which centre and width are drawn too, with a weight for
+every width that the estimates leave possible. Arms that lie far apart are left where they are.
+
+Touches its arguments only.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.streams import Generator
+
+_WIDTHS = 48  # on the grid of how far arms differ
+_CENTRES = 41  # on the grid of a common share
+_REACH = 6.0  # of that grid, in deviations of the common share
+
+
+class NormalPrior(NamedTuple):
+    """Draws of the arms' common centre and of the variance between arms."""
+
+    centres: Floats
+    variances: Floats
+
+    def pulled(self, estimate: float, variance: float) -> tuple[Floats, Floats]:
+        """Return, draw by draw, how far an arm is pulled, in its deviations, and what noise is left.
+
+        The noise is that part of an arm's own deviation which the prior leaves.
+        """
+        trust = variance / (variance + self.variances)
+        shift = trust * (self.centres - estimate) / variance**0.5
+        return shift, np.sqrt(1.0 - trust)
+
+
+def normal_prior(
+    rng: Generator, estimates: Floats, variances: Floats, draws: int
+) -> NormalPrior | None:
+    """Return draws of what is common to arms with these estimates; None where there is nothing.
+
+    The width's prior is DuMouchel's: as likely as not below the deviation of an estimate, and
+    proper however few arms there are. Arms without noise say nothing here.
+    """
+    noisy = variances > 0.0
+    if np.count_nonzero(noisy) < 2:
+        return None
+    y, v = estimates[noisy], variances[noisy]
+    unit = float(np.mean(1.0 / v)) ** -0.5  # the harmonic mean: precise arms set the unit
+    origin = float(y[np.argmin(v)])
+    y, v = (y - origin) / unit, v / unit / unit
+    widths, weights = _grid_of_widths(float(np.ptp(y)))
+    total = v[None, :] + widths[:, None] ** 2
+    precision = (1.0 / total).sum(axis=1)
+    centres = (y / total).sum(axis=1) / precision
+    squares = ((y - centres[:, None]) ** 2 / total).sum(axis=1)
+    logs = np.log(weights) - 0.5 * (np.log(total).sum(axis=1) + np.log(precision) + squares)
+    chosen = _drawn(rng, logs, draws)
+    drawn = centres[chosen] + rng.standard_normal(draws) / np.sqrt(precision[chosen])
+    return NormalPrior(origin + unit * drawn, (unit * widths[chosen]) ** 2)
+
+
+def _grid_of_widths(span: float) -> tuple[Floats, Floats]:
+    """Return widths between arms, in deviations of an estimate, with their prior weights.
+
+    As many as the prior's quantiles, and beyond them geometrically up to what the arms span.
+    """
+    parts = (np.arange(_WIDTHS) + 0.5) / _WIDTHS
+    widths, weights = parts / (1.0 - parts), np.full(_WIDTHS, 1.0 / _WIDTHS)
+    beyond = widths[-1]
+    if span <= beyond:
+        return widths, weights
+    edges = np.geomspace(beyond, 4.0 * span, _WIDTHS + 1)
+    further = np.sqrt(edges[1:] * edges[:-1])
+    masses = 1.0 / (1.0 + edges[:-1]) - 1.0 / (1.0 + edges[1:])
+    return np.append(widths, further), np.append(weights, masses)
+
+
+class BetaPrior(NamedTuple):
+    """Draws of the arms' common share, and of the pulls that it counts for in an arm's own."""
+
+    shares: Floats
+    pulls: Floats
+
+    def posterior(self, events: float, count: float) -> tuple[Floats, Floats]:
+        """Return the parameters of an arm's Beta, draw by draw."""
+        return (
+            events + 0.5 + self.pulls * self.shares,
+            count - events + 0.5 + self.pulls * (1.0 - self.shares),
+        )
+
+
+def beta_prior(rng: Generator, events: Floats, counts: Floats, draws: int) -> BetaPrior:
+    """Return draws of what is common to shares with these events.
+
+    An arm's own share is Beta around the common one, worth some pulls more than Jeffreys' half an
+    event either way: what was never seen is never certain, however alike arms are.
+    """
+    if len(counts) < 2:
+        return BetaPrior(np.full(draws, 0.5), np.zeros(draws))
+    from scipy.special import betaln, expit, logit
+
+    n, k = counts.sum(), events.sum()
+    own = logit((events + 0.5) / (counts + 1.0))
+    width = (1.0 / (k + 0.5) + 1.0 / (n - k + 0.5) + own.var() / len(own)) ** 0.5
+    places = logit((k + 0.5) / (n + 1.0)) + width * np.linspace(-_REACH, _REACH, _CENTRES)
+    shares = expit(places)
+    parts = np.arange(_WIDTHS) / _WIDTHS
+    pulls = parts / (1.0 - parts) * len(counts) / (1.0 / counts).sum()
+    pairs, times = np.unique(np.column_stack([events, counts]), axis=0, return_counts=True)
+    before = pulls[:, None] * shares + 0.5, pulls[:, None] * (1.0 - shares) + 0.5
+    logs = 0.5 * (np.log(shares) + np.log1p(-shares)) - len(counts) * betaln(*before)
+    for (some, of), often in zip(pairs.tolist(), times.tolist(), strict=True):
+        logs = logs + often * betaln(before[0] + some, before[1] + of - some)
+    chosen = _drawn(rng, logs.ravel(), draws)
+    return BetaPrior(shares[chosen % _CENTRES], pulls[chosen // _CENTRES])
+
+
+def _drawn(rng: Generator, logs: Floats, draws: int) -> Integers:
+    """Return places drawn by the exponentials of some weights."""
+    weights = np.cumsum(np.exp(logs - logs.max()))
+    found: Integers = np.searchsorted(weights, rng.random(draws) * weights[-1], side="right")
+    return np.minimum(found, len(weights) - 1)
