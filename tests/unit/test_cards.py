@@ -118,7 +118,7 @@ def test_arms_that_stay_are_told_by_what_keeps_them_from_being_the_answer() -> N
     assert quick.startswith(
         "It seems to keep every limit (more than 99.9% likely), but medium looks"
     )
-    assert "no better either" in found["worst"].lines[0]
+    assert "It looks no better by mean(score) either." in found["worst"].lines[0]
     assert not any(card.left for card in found.values())
 
 

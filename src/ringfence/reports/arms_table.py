@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.reports.ordering import ordered_arms, shown_arms
-from ringfence.reports.verdict import reason, shown
+from ringfence.reports.verdict import NEARLY_NEVER, NEARLY_SURE, reason, shown
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 MANY, FEW = 20, 12  # so many arms are too many for a screen, and so many of them are shown there
@@ -21,7 +21,6 @@ LOOKS = {
     None: "not judged",
 }
 _MISSING = "-"
-_SURE = 0.999
 _NARROW_NAME, _LONG_NAME = 12, 40
 _NARROW_REASON, _LONG_REASON = 36, 72
 
@@ -128,6 +127,6 @@ def brief_chance(chance: float | None) -> str:
     """Return a chance as short as a column wants it, and not more exactly than draws can tell."""
     if chance is None:
         return _MISSING
-    if chance > _SURE:
-        return f">{100 * _SURE:g}%"
-    return f"<{100 * (1.0 - _SURE):.1f}%" if chance < 1.0 - _SURE else f"{100 * chance:.1f}%"
+    if chance > NEARLY_SURE:
+        return f">{100 * NEARLY_SURE:g}%"
+    return f"<{100 * NEARLY_NEVER:g}%" if chance < NEARLY_NEVER else f"{100 * chance:.1f}%"

@@ -16,7 +16,8 @@ from ringfence.study.verdict import (
     with_error,
 )
 
-_NEARLY_SURE, _LIKELY = 0.999, 0.5
+NEARLY_SURE, NEARLY_NEVER = 0.999, 0.001  # what draws can tell
+_LIKELY = 0.5
 _MOST_NAMED, _MOST_LINES = 8, 4
 EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
 CAVEAT = (
@@ -104,10 +105,10 @@ def headline(verdict: Verdict, name: str | None = None) -> str:
 
 def percent(chance: float) -> str:
     """Return a chance in percent, and not more exactly than draws can tell."""
-    if chance > _NEARLY_SURE:
-        return f"more than {100 * _NEARLY_SURE:g}%"
-    if chance < 1.0 - _NEARLY_SURE:
-        return f"less than {100 * (1.0 - _NEARLY_SURE):.1f}%"
+    if chance > NEARLY_SURE:
+        return f"more than {100 * NEARLY_SURE:g}%"
+    if chance < NEARLY_NEVER:
+        return f"less than {100 * NEARLY_NEVER:g}%"
     return f"{100 * chance:.1f}%"
 
 
