@@ -71,13 +71,13 @@ def test_the_table_fits_the_terminal(
 
 def test_more_room_shows_more(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     heads = {}
-    for columns in (75, 100, 120, 150):
+    for columns in (75, 100, 125, 150):
         lines = printed(verdict_of(3), columns, capsys, monkeypatch)
         heads[columns] = "\n".join(lines)
     assert "looks" not in heads[75]
     assert "looks" in heads[100]
-    assert "margin" in heads[120]
-    assert "124.4 (120 to 130)" not in heads[120]
+    assert "margin" in heads[125]
+    assert "124.4 (120 to 130)" not in heads[125]
     assert "124.4 (120 to 130)" in heads[150]
 
 
