@@ -216,7 +216,6 @@ def test_nothing_is_known_of_noise_before_a_second_pull(counts: list[int]) -> No
     [
         (0.25, False),
         (-7.0, False),
-        (0.0, False),
         (0.25, True),
         (0.1, True),
         (1e6 / 3.0, True),
@@ -304,7 +303,7 @@ def check_rates(fill: Callable[..., None]) -> None:
 
 
 OTHERS = {
-    "never varied: may be exact": [events(0, 5), events(0, 9)],
+    "never varied, and neither nought nor one": [np.full((5, 1), 1e-12), events(0, 9)],
     "of another size": [events(2, 5), events(3, 9) * 2.0],
     "shifted": [events(2, 5), events(3, 9) - 1.0, events(1, 4) + 0.25],
     "a half among them": [events(2, 5), np.array([[0.0], [1.0], [0.5]])],
@@ -315,6 +314,14 @@ OTHERS = {
 def test_the_noise_of_rates() -> None:
     check_rates(fill_covariances)
     assert noise_of([events(0, 100), events(4, 64)])[1]
+
+
+@pytest.mark.parametrize("samples", [[(0, 5), (0, 9)], [(5, 5), (9, 9)], [(0, 5), (9, 9)]], ids=str)
+def test_what_was_never_seen_may_come(samples: list[tuple[int, int]]) -> None:
+    """Nothing but zeros, or nothing but ones: one more event is counted, in every arm."""
+    covariances, is_rate = noise_of([events(*one) for one in samples])
+    assert is_rate
+    np.testing.assert_allclose(covariances, [1.0 / (n + 9.0) for _, n in samples])
 
 
 @pytest.mark.parametrize("kind", OTHERS)

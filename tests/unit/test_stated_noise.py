@@ -188,13 +188,28 @@ def test_a_stated_sigma_keeps_the_estimated_correlations() -> None:
 
 def test_a_metric_that_never_varied_is_exact_unless_its_sigma_is_stated() -> None:
     values = [0.5] * 6
-    for noise in (None, {"x": {"bounds": [0, 1]}}):
+    for noise in ({"exact": ["x"]}, {"x": {"bounds": [0, 1]}}):  # within which no limit is broken
         verdict = told(values, noise=noise).recommend()
         assert verdict.exact == ("mean(x)", "mean(x)")
-        assert verdict.confidence == 1.0
+        assert (verdict.confidence, verdict.doubts) == (1.0, ())
+    doubted = told(values).recommend()
+    assert (doubted.verdict, doubted.confidence) == ("too-close-to-call", 0.95)
     verdict = told(values, noise={"x": {"sigma": 1.0}}).recommend()
     assert verdict.exact == ()
     assert verdict.chance_feasible == pytest.approx(0.89, abs=0.02)  # P(Z < sqrt(6) / 2)
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        ({"exact": "x"}, "must be a list of metrics"),
+        ({"exact": ["y"]}, "noise.y is of no metric"),
+        ({"exact": ["x"], "x": {"sigma": 1.0}}, "A constant has none"),
+    ],
+)
+def test_what_is_no_constant_is_refused(noise: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        told([0.5] * 6, noise=noise)
 
 
 def test_bounds_cap_a_variance_and_do_no_more() -> None:

@@ -191,7 +191,8 @@ class Beliefs:
 def _freedom(counts: Integers) -> Floats:
     """Return the pulls that tell of each arm's noise: its own, and some of the others'."""
     own = np.maximum(counts - 1, 0).astype(np.float64)
-    return np.maximum(own + np.minimum(BORROWED_PULLS, own.sum() - own), 1.0)
+    borrowed = np.minimum(BORROWED_PULLS, own.sum() - own)
+    return np.asarray(np.maximum(own + borrowed, 1.0))
 
 
 def _skews(thirds: Floats, counts: Integers, covariances: Floats) -> Floats:
@@ -201,9 +202,9 @@ def _skews(thirds: Floats, counts: Integers, covariances: Floats) -> Floats:
     own = np.where(noisy, thirds / np.where(noisy, variances, 1.0) ** 1.5, 0.0)
     n = counts[:, None].astype(np.float64)
     total = np.where(noisy, n, 0.0).sum(axis=0)
-    common = own.sum(axis=0) / np.maximum(total, 1.0)
-    common = common * np.where(
-        total > 2.0, np.sqrt(total * (total - 1.0)) / (total - 2.0 + (total <= 2.0)), 0.0
+    rest = np.maximum(total - 2.0, 1.0)  # samples look less skewed than they are
+    common = (
+        own.sum(axis=0) / np.maximum(total, 1.0) * np.sqrt(total * (total - 1.0).clip(0.0)) / rest
     )
     return np.asarray((own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))
 

@@ -120,8 +120,11 @@ def is_yes_or_no(c: int, estimates: Floats, scatters: Floats, counts: Integers) 
         n, mean, scatter = float(counts[i]), abs(estimates[i, c]), scatters[i, c, c]
         if not abs(scatter - n * mean * (1.0 - mean)) <= TINY * n:
             return False
-        # What varies has a one at least, and a zero: tiny metrics have neither.
+        # What varies has a one at least, and a zero, and what does not is one of them. Tiny
+        # metrics are neither.
         if scatter > 0.0 and n * min(mean, 1.0 - mean) <= 0.5:
+            return False
+        if scatter == 0.0 and mean != 0.0 and mean != 1.0:
             return False
         seen = True
     return seen

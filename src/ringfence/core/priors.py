@@ -18,6 +18,7 @@ from ringfence.core.streams import Generator
 
 _WIDTHS = 48  # on the grid of how far arms differ
 _CENTRES = 41  # on the grid of a common share
+_FARTHEST = 20.0  # log odds, where a share is as good as nought
 _REACH = 6.0  # of that grid, in deviations of the common share
 
 
@@ -28,7 +29,7 @@ class NormalPrior(NamedTuple):
     variances: Floats
 
     def pulled(self, estimate: float, variance: float) -> tuple[Floats, Floats]:
-        """Return, draw by draw, how far an arm is pulled, in its deviations, and what noise is left.
+        """Return, draw by draw, how many deviations an arm is pulled, and what noise is left.
 
         The noise is that part of an arm's own deviation which the prior leaves.
         """
@@ -106,17 +107,25 @@ def beta_prior(rng: Generator, events: Floats, counts: Floats, draws: int) -> Be
     n, k = counts.sum(), events.sum()
     own = logit((events + 0.5) / (counts + 1.0))
     width = (1.0 / (k + 0.5) + 1.0 / (n - k + 0.5) + own.var() / len(own)) ** 0.5
-    places = logit((k + 0.5) / (n + 1.0)) + width * np.linspace(-_REACH, _REACH, _CENTRES)
-    shares = expit(places)
+    places, weights = _grid_of_centres(float(logit((k + 0.5) / (n + 1.0))), float(width))
+    shares, others = expit(places), expit(-places)
     parts = np.arange(_WIDTHS) / _WIDTHS
     pulls = parts / (1.0 - parts) * len(counts) / (1.0 / counts).sum()
     pairs, times = np.unique(np.column_stack([events, counts]), axis=0, return_counts=True)
-    before = pulls[:, None] * shares + 0.5, pulls[:, None] * (1.0 - shares) + 0.5
-    logs = 0.5 * (np.log(shares) + np.log1p(-shares)) - len(counts) * betaln(*before)
+    before = pulls[:, None] * shares + 0.5, pulls[:, None] * others + 0.5
+    logs = np.log(weights) + 0.5 * np.log(shares * others) - len(counts) * betaln(*before)
     for (some, of), often in zip(pairs.tolist(), times.tolist(), strict=True):
         logs = logs + often * betaln(before[0] + some, before[1] + of - some)
     chosen = _drawn(rng, logs.ravel(), draws)
-    return BetaPrior(shares[chosen % _CENTRES], pulls[chosen // _CENTRES])
+    return BetaPrior(shares[chosen % len(shares)], pulls[chosen // len(shares)])
+
+
+def _grid_of_centres(middle: float, width: float) -> tuple[Floats, Floats]:
+    """Return log odds of a common share, dense where it may well be, and what each stands for."""
+    near = middle + width * np.linspace(-_REACH, _REACH, _CENTRES)
+    far = np.linspace(-_FARTHEST, _FARTHEST, _CENTRES)
+    places = np.unique(np.append(near, far[(far < near[0]) | (far > near[-1])]))
+    return places, np.gradient(places)
 
 
 def _drawn(rng: Generator, logs: Floats, draws: int) -> Integers:

@@ -20,7 +20,7 @@ from ringfence.core.known import LEAST_EIGENVALUE, KnownNoise
 from ringfence.core.measurement import proven_constant
 from ringfence.core.problem import Problem
 
-COVARIANCE = "covariance"
+COVARIANCE, EXACT = "covariance", "exact"
 _KEYS = ("sigma", "bounds")
 _LEAST, LARGEST = 1e-60, 1e60  # of metrics, deviations, widths: fourth powers are still numbers
 _LONGEST_SHOWN = 200
@@ -31,12 +31,15 @@ class StatedNoise:
     """What a user knows of the metrics, by name; `covariance` is of the metrics `means`, in order.
 
     `means` are the metrics whose means are judged, in the order in which expressions name them.
+    Metrics that are `exact`, such as a price, are constants of each arm: that they never varied is
+    then no reason for doubt.
     """
 
     means: tuple[str, ...] = ()
     sigmas: Mapping[str, float] = field(default_factory=dict)
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     covariance: tuple[tuple[float, ...], ...] | None = None
+    exact: tuple[str, ...] = ()
 
     @classmethod
     def read(
@@ -55,7 +58,11 @@ class StatedNoise:
         sigmas: dict[str, float] = {}
         bounds: dict[str, tuple[float, float]] = {}
         covariance = None
+        exact: tuple[str, ...] = ()
         for name, said in stated.items():
+            if name == EXACT and not isinstance(said, Mapping):
+                exact = _exact(said, problem, recorded)
+                continue
             if name == COVARIANCE and not isinstance(said, Mapping):
                 covariance = _covariance(said, means)
                 continue
@@ -65,12 +72,18 @@ class StatedNoise:
                     sigmas[name] = _sigma(name, value, means, problem)
                 else:
                     bounds[name] = _bounds(name, value)
-        found = cls(means, sigmas, bounds, covariance)
+        found = cls(means, sigmas, bounds, covariance, exact)
         found._require_sense()
         return found
 
     def _require_sense(self) -> None:
         """Refuse two variances for one metric, and one that its bounds do not allow."""
+        for name in self.exact:
+            if self.variance(name) is not None:
+                raise InputError(
+                    f"noise.exact names {name!r}, and noise states its deviation too. A constant "
+                    "has none: remove one of them."
+                )
         if self.covariance is not None:
             for name, sigma in self.sigmas.items():
                 raise InputError(
@@ -97,6 +110,8 @@ class StatedNoise:
                 found[metric]["bounds"] = list(self.bounds[metric])
         if self.covariance is not None:
             found[COVARIANCE] = [list(row) for row in self.covariance]
+        if self.exact:
+            found[EXACT] = list(self.exact)
         return found
 
     def variance(self, metric: str) -> float | None:
@@ -170,11 +185,22 @@ def _require_metric(name: Any, problem: Problem, recorded: Sequence[str]) -> Non
             f"noise.{name} is of a metric that no expression uses: nothing is decided by it. "
             "Remove it."
         )
-    known = (*problem.metrics, COVARIANCE)
+    known = (*problem.metrics, COVARIANCE, EXACT)
     raise InputError(
         f"noise.{_shown(name).strip(chr(39))} is of no metric. Known here: {', '.join(known)}."
         f"{nearest(name, known)}"
     )
+
+
+def _exact(said: Any, problem: Problem, recorded: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(said, str) or not isinstance(said, Sequence):
+        raise InputError(
+            f"noise.exact = {_shown(said)} must be a list of metrics that are constants of each "
+            f"arm, such as ['{problem.metrics[0]}']. Fix it, or leave it out."
+        )
+    for name in said:
+        _require_metric(name, problem, recorded)
+    return tuple(dict.fromkeys(said))
 
 
 def _table(name: str, said: Any) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
+from ringfence.core.stated import COVARIANCE
 from ringfence.reports.arms_table import layouts, rows_of
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
@@ -126,7 +127,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
 def _stated(definition: Definition) -> list[str]:
     """Return what was stated of the noise, a line a metric."""
     return [
-        f"covariance of means: {said}"
+        f"{'covariance of means' if metric == COVARIANCE else metric}: {said}"
         if isinstance(said, list)
         else f"{metric}: " + ", ".join(f"{key} {value}" for key, value in said.items())
         for metric, said in definition.noise.items()

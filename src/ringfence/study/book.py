@@ -66,6 +66,9 @@ class Book:
         self._thirds = np.zeros((len(arms), width))
         self._cubes = np.zeros((len(arms), width))  # of contributions, about each arm's first
         self._firsts = np.zeros((len(arms), width))
+        metric_count = len(self.problem.metrics)
+        self._least, self._most = np.full(metric_count, np.inf), np.full(metric_count, -np.inf)
+        self._binary = np.ones(metric_count)  # 0 where a value was neither nought nor one
         self._unmeasured: set[int] = set()
         self._recipe = self.problem.recipe
         self._runs = all(can_run(kind) for kind in self._recipe.kinds)
@@ -81,6 +84,9 @@ class Book:
         metrics = observations[:, self.columns]
         before = int(self.counts[arm])
         self.counts[arm] += len(metrics)
+        self._least = np.minimum(self._least, metrics.min(axis=0))
+        self._most = np.maximum(self._most, metrics.max(axis=0))
+        self._binary *= ((metrics == 0.0) | (metrics == 1.0)).all(axis=0)
         if self._running is not None:
             add_running_block(self._running, self._recipe, arm, before, metrics)
             self._add_cubes(arm, before, metrics)
@@ -162,6 +168,7 @@ class Book:
             _thirds=self._thirds.copy(),
             _cubes=self._cubes.copy(),
             _firsts=self._firsts.copy(),
+            _binary=self._binary.copy(),
             _unmeasured=set(self._unmeasured),
             _samples=[list(blocks) for blocks in self._samples],
             _running=running,
@@ -174,6 +181,7 @@ class Book:
             return None
         moments = self._running.moments._asdict()
         own = {"counts": self.counts, "cubes": self._cubes, "firsts": self._firsts}
+        own |= {"least": self._least, "most": self._most, "binary": self._binary}
         return {**own, "origins": self._running.origins, **moments}
 
     def restore(self, sums: Mapping[str, Any]) -> None:
@@ -197,6 +205,21 @@ class Book:
         """Which arms can be judged: those seen, if the baseline of their limits was seen too."""
         seen = self.is_seen
         return seen if self.baseline is None else seen & bool(seen[self.baseline])
+
+    def sample(self, arm: int) -> Floats:
+        """Return an arm's pulls [pull, metric] where sums of them do not suffice."""
+        return np.concatenate(self._samples[arm])
+
+    def told_range(self, metric: str) -> tuple[float, float]:
+        """Return the least and the greatest value of a metric that any arm was told."""
+        place = self.problem.metrics.index(metric)
+        return float(self._least[place]), float(self._most[place])
+
+    def possible_range(self, metric: str) -> tuple[float, float]:
+        """Return what values of a metric are possible: within its stated bounds, or yes and no."""
+        place = self.problem.metrics.index(metric)
+        usual = (0.0, 1.0) if self._binary[place] else (-np.inf, np.inf)
+        return self.noise.bounds.get(metric, usual)
 
     def beliefs(self) -> Beliefs:
         """Return what the truth of each arm by itself may be."""

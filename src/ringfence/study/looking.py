@@ -85,6 +85,7 @@ class Lookout:
                 told=reader.told,
                 failed=reader.failed,
                 errors=self._last_errors(reader, ledger),
+                failures=reader.failures,
             )
 
     def _last_errors(self, reader: Reader, ledger: Ledger) -> dict[int, str]:

@@ -41,6 +41,7 @@ class View:
     told: int
     failed: int
     errors: Mapping[int, str]
+    failures: Integers
 
 
 class Ahead(NamedTuple):
@@ -73,6 +74,7 @@ class Reader:
         self.latest: Ahead | None = None
         self.departures: tuple[Departure, ...] = ()
         self.told = self.failed = self.used = 0
+        self.failures = np.zeros(plan.arm_count, np.int64)
         self.broken: dict[int, int] = {}
         self._failing = np.zeros(plan.arm_count, np.int64)
         self._spent = 0
@@ -82,7 +84,10 @@ class Reader:
         """Return a reader that can go on without this one: other threads may be looking at it."""
         other = copy.copy(self)
         vars(other).update(
-            book=self.book.copied(), broken=dict(self.broken), _failing=self._failing.copy()
+            book=self.book.copied(),
+            broken=dict(self.broken),
+            failures=self.failures.copy(),
+            _failing=self._failing.copy(),
         )
         return other
 
@@ -134,6 +139,7 @@ class Reader:
         is_used = harvest.is_charged & is_over
         self.told += int(np.count_nonzero(harvest.is_told))
         self.failed += int(np.count_nonzero(harvest.is_failed))
+        np.add.at(self.failures, harvest.arms[harvest.is_failed & harvest.is_charged], 1)
         self.used += int(np.count_nonzero(is_used))
         for arm, mine in _by_arm(harvest.arms, self.plan.arm_count):
             good = mine[: self._good(arm, harvest.is_failed[mine])]
@@ -212,6 +218,7 @@ class Reader:
             "used": self.used,
             "spent": self._spent,
             "broken": list(self.broken.items()),
+            "failures": self.failures.tolist(),
             "failing": [(int(a), int(self._failing[a])) for a in np.flatnonzero(self._failing)],
             "departures": [
                 (*vars(one.rejection).values(), one.round, one.phase) for one in self.departures
@@ -232,6 +239,7 @@ class Reader:
         reader.told, reader.failed, reader.used = plain["told"], plain["failed"], plain["used"]
         reader._spent = plain["spent"]
         reader.broken = dict(plain["broken"])
+        reader.failures[:] = plain["failures"]
         for arm, count in plain["failing"]:
             reader._failing[arm] = count
         reader.departures = tuple(

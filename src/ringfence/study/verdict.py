@@ -8,7 +8,6 @@ approximate, the more so because pulls were chosen by what was seen. May touch p
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of, apparent_answer
 from ringfence.study.facts import Departure
 from ringfence.study.reading import View
+from ringfence.study.unseen import Doubt, doubts_of
 
 SURE = 0.95
 RUNNING = "in the running"
@@ -70,22 +70,6 @@ class ArmVerdict:
     failed: int = 0
     chance_feasible: float | None = None
     chance_best: float | None = None
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """Why a verdict is too close to call although the draws are sure: what was not seen.
-
-    `unseen`: an attribute of the arm never varied in `pulls` pulls, and what they did not show
-    could change the answer. `failures`: of the arm's pulls so many `failed`, and the answer would
-    be another if each of them counted as the worst value of the `attribute`.
-    """
-
-    kind: Literal["unseen", "failures"]
-    arm: str
-    attribute: str
-    pulls: int
-    failed: int = 0
 
 
 @dataclass(frozen=True)
@@ -174,7 +158,9 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     evidence = book.evidence(judged, plan.priority)
     answers = answers_drawn(plan, book, judged, best)
     chance, keeps = float(answers.feasible.mean()), float(answers.passing[best])
-    sure = keeps >= SURE if feasible else 1.0 - chance >= SURE
+    doubts = doubts_of(plan, book, judged, (best, feasible), view.failures)
+    sure = not doubts and (keeps if feasible else 1.0 - chance) >= SURE
+    confidence = answers.share([best], feasible=feasible)
     beliefs = book.beliefs()
     written = _written(plan.problem, book, beliefs, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -202,17 +188,17 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 margin_low=low,
                 margin_high=high,
                 error=view.errors.get(arm),
+                failed=int(view.failures[arm]),
                 chance_feasible=float(answers.passing[arm]) if seen else None,
                 chance_best=float((answers.arms == arm).mean()) if seen else None,
             )
         )
-    varies = beliefs.variances[judged].max(axis=0) > 0.0
     return Verdict(
         study=plan.definition.name,
         arm=plan.definition.arm_names[best],
         feasible=feasible,
         verdict=("feasible" if feasible else "infeasible") if sure else "too-close-to-call",
-        confidence=answers.share([best], feasible=feasible),
+        confidence=min(confidence, SURE) if doubts else confidence,
         chance_feasible=chance,
         chance_keeps_limits=keeps,
         pulls_used=view.used,
@@ -222,15 +208,14 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         flips=_flips(plan, evidence, written, best if feasible else None),
         exact=tuple(
             str(attribute)
-            for attribute, one in zip(
-                plan.problem.attributes,
-                varies | (beliefs.shares & ~beliefs.none_asked),
-                strict=True,
+            for attribute, silent in zip(
+                plan.problem.attributes, beliefs.variances[judged].max(axis=0) == 0.0, strict=True
             )
-            if not one
+            if silent
         ),
         brought=view.brought,
         apparent=plan.definition.arm_names[apparent],
+        doubts=doubts,
     )
 
 
@@ -334,16 +319,19 @@ def _written(
             result.append(found)
             continue
         for c, attribute in enumerate(problem.attributes):
-            if attribute == judged[c]:
+            if attribute == judged[c] and attribute.statistic != "quantile":
                 value = float(signs[c] * book.estimates[arm, c]) + 0.0
                 ends = beliefs.interval(arm, c)
             else:
-                columns = dict(zip(problem.metrics, samples[arm][:, book.columns].T, strict=True))
+                sample = samples[arm][:, book.columns] if len(samples) else book.sample(arm)
+                columns = dict(zip(problem.metrics, sample.T, strict=True))
                 one = measure_sample(
                     attribute, columns, arm=book.arms[arm], signs=[float(signs[c])]
                 )
                 value = float(one.estimates[0])
+                low, high = book.possible_range(attribute.metric)
                 ends = quantile_interval(columns[attribute.metric], float(attribute.level or 0.0))
+                ends = max(ends[0], low), min(ends[1], high)
             found[str(attribute)] = Estimate(value, *ends)
         result.append(found)
     return result

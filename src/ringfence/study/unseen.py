@@ -1,0 +1,179 @@
+"""What was not seen, and could change the answer: values that never came, and pulls that failed.
+
+Draws know the noise that pulls showed. They know nothing of a metric that never varied, nor of what
+a failed pull would have told. Both are doubted: where the worst of them would give another arm or
+another flag, the verdict is too close to call. May touch policies and core.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.attributes import Attribute
+from ringfence.core.baseline import differences
+from ringfence.core.gaps import apparent_best, margin
+from ringfence.study.book import Book
+from ringfence.study.deciding import Plan, answer_of
+
+_UNSEEN = 3.0  # what n pulls do not show may still come in 3/n of them (95%)
+_FAR = 1e150  # stands for values without bound: sums of it are still numbers
+_MOST_ENDS = 4  # metrics whose two ends are both tried, in all combinations
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a verdict is too close to call although the draws may be sure: what was not seen.
+
+    `unseen`: an attribute of the arm never varied in `pulls` pulls, and what they did not show
+    could change the answer. `failures`: of the arm's pulls so many `failed`, and the answer would
+    be another if each of them counted as the worst value.
+    """
+
+    kind: Literal["unseen", "failures"]
+    arm: str
+    attribute: str | None
+    pulls: int
+    failed: int = 0
+
+
+def doubts_of(
+    plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool], failures: Integers
+) -> tuple[Doubt, ...]:
+    """Return why the answer may be another though the draws do not show it."""
+    return (
+        *_unseen(plan, book, judged),
+        *_failures(plan, book, judged, answer, failures),
+    )
+
+
+def never_varied(plan: Plan, book: Book, judged: Mask) -> Mask:
+    """Tell which attributes never varied in any arm, and may yet: those not stated to be exact.
+
+    A share whose limit asks for no event at all is as doubtful where none came.
+    """
+    beliefs = book.beliefs()
+    silent = beliefs.variances[judged].max(axis=0) == 0.0
+    silent = (silent & ~beliefs.shares) | beliefs.none_asked
+    exact = [
+        any(metric in plan.noise.exact for metric in attribute.metrics)
+        for attribute in book.problem.attributes
+    ]
+    return np.asarray(silent & ~np.array(exact))
+
+
+def _unseen(plan: Plan, book: Book, judged: Mask) -> Iterator[Doubt]:
+    silent = never_varied(plan, book, judged)
+    if not silent.any():
+        return
+    evidence = book.evidence(judged, plan.priority)
+    before = _apparent(plan, book, book.estimates, judged)
+    names = plan.problem.attributes
+    for c in np.flatnonzero(silent).tolist():
+        for arm in np.flatnonzero(judged).tolist():
+            if book.scatters[arm, c, c] > 0.0:
+                continue
+            for end in _reach(book, plan.noise.bounds, arm, c):
+                moved = book.estimates.copy()
+                moved[arm, c] = end
+                if _apparent(plan, book, moved, judged) != before:
+                    pulls = int(evidence.counts[arm])
+                    yield Doubt("unseen", book.arms[arm], str(names[c]), pulls)
+                    break
+
+
+def _apparent(plan: Plan, book: Book, estimates: Floats, judged: Mask) -> tuple[int, bool]:
+    """Return the arm that looks best with other estimates, and whether it looks feasible."""
+    seen = book.evidence(judged, plan.priority)
+    if book.baseline is not None:
+        estimates = differences(estimates, book.baseline, plan.problem.factors)
+    best = apparent_best(estimates, judged, seen.scales, seen.thresholds, seen.priority)
+    return best, margin(estimates, best, seen.scales, seen.thresholds) <= 0.0
+
+
+def _reach(
+    book: Book, bounds: Mapping[str, tuple[float, float]], arm: int, c: int
+) -> tuple[float, float]:
+    """Return the oriented ends of what an attribute may be though its pulls never varied.
+
+    The unseen values lie as far out as is possible: at the stated bounds, else at the most extreme
+    values that any arm was told. Of values that are all the same, nobody knows how far.
+    """
+    attribute, at = book.problem.attributes[c], float(book.estimates[arm, c])
+    unseen = min(1.0, _UNSEEN / float(book.counts[arm]))
+    if attribute.own is not None:
+        return -_FAR, _FAR
+    low, high = (0.0, 1.0)
+    if attribute.bound is None:
+        low, high = bounds.get(attribute.metric, book.told_range(attribute.metric))
+        if low == high:
+            low, high = -_FAR, _FAR
+    if attribute.statistic in ("variance", "std"):
+        spread = min(unseen * (high - low) ** 2, _FAR)
+        ends = (at, at + (spread if attribute.statistic == "variance" else spread**0.5))
+    else:
+        sign, weight = float(book.problem.signs[c]), _weight(attribute, unseen)
+        moved = [at + weight * (sign * end - at) for end in (low, high)]
+        ends = min(at, *moved), max(at, *moved)
+    return ends
+
+
+def _weight(attribute: Attribute, unseen: float) -> float:
+    """Return how far a share of unseen values can move an attribute towards where they lie."""
+    if attribute.level is None or attribute.bound is not None:
+        return unseen
+    tail = min(attribute.level, 1.0 - attribute.level)
+    if attribute.statistic == "quantile":
+        return float(unseen >= tail)
+    return min(1.0, unseen / tail)
+
+
+def _failures(
+    plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool], failures: Integers
+) -> Iterator[Doubt]:
+    for arm in np.flatnonzero(judged & (failures > 0)).tolist():
+        for row in _worst_rows(plan, book):
+            worse = book.copied()
+            worse.add(arm, np.tile(row, (int(failures[arm]), 1)))
+            if answer_of(plan, judged, worse) != answer:
+                yield Doubt(
+                    "failures",
+                    book.arms[arm],
+                    None,
+                    int(book.counts[arm]),
+                    failed=int(failures[arm]),
+                )
+                break
+
+
+def _worst_rows(plan: Plan, book: Book) -> Iterator[Floats]:
+    """Yield observations [metric] that are as bad as can be, one for every meaning of bad."""
+    ends: list[Sequence[float]] = []
+    for metric in plan.metrics:
+        if metric not in book.problem.metrics:
+            ends.append((0.0,))
+            continue
+        low, high = plan.noise.bounds.get(metric, book.told_range(metric))
+        bad = set(_bad_ends(book, metric))
+        ends.append([{-1: low, 1: high}[end] for end in sorted(bad)])
+    several = [place for place, one in enumerate(ends) if len(one) > 1]
+    for place in several[_MOST_ENDS:]:
+        ends[place] = ends[place][-1:]
+    for row in product(*ends):
+        yield np.array(row)
+
+
+def _bad_ends(book: Book, metric: str) -> Iterator[int]:
+    """Yield at which ends of its range a metric is bad: 1 at the upper, -1 at the lower."""
+    for attribute, sign in zip(book.problem.attributes, book.problem.signs.tolist(), strict=True):
+        if metric not in attribute.metrics:
+            continue
+        if attribute.own is not None or attribute.statistic in ("variance", "std"):
+            yield from (-1, 1)
+        elif attribute.bound is not None:
+            yield int(sign) * (1 if attribute.bound in (">", ">=") else -1)
+        else:
+            yield int(sign)

@@ -1,0 +1,329 @@
+"""What the truth may be: Betas, skewed means, open quantiles, and what arms have in common."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from ringfence.core.answers import DRAWS
+from ringfence.core.beliefs import Beliefs, quantile_interval, share_interval, unskewed
+from ringfence.core.priors import beta_prior, normal_prior
+from ringfence.core.problem import Problem
+from ringfence.core.streams import verdict_stream
+from ringfence.interfaces.studies import Study
+from ringfence.simulation.logs import read_log
+
+NEAR = 4.5 * 0.5 / DRAWS**0.5  # of a share of draws
+
+
+def study_of(constraint: str, events: list[int], count: int, **changes: Any) -> Study:
+    """Return a study that was brought that many pulls of each arm, some with an event."""
+    arms = [f"arm {i}" for i in range(len(events))]
+    study = Study.create(
+        "s", arms=arms, objective="minimize mean(x)", constraints=constraint, budget=1000,
+        policy="uniform", storage="memory://", seed=1, **changes,
+    )  # fmt: skip
+    study.bring(table_of(events, count), arm="arm", label="log")
+    return study
+
+
+def table_of(events: list[int], count: int) -> dict[str, Any]:
+    return {
+        "arm": np.repeat([f"arm {i}" for i in range(len(events))], count).tolist(),
+        "x": np.concatenate([i + np.linspace(-1.0, 1.0, count) for i in range(len(events))]),
+        "bad": np.concatenate([np.arange(count) < k for k in events]).astype(float),
+    }
+
+
+def beliefs_of(events: list[int], counts: list[int], constraint: str) -> Beliefs:
+    """Return what is believed of arms with so many events, and objectives without skewness."""
+    problem = Problem.parse("minimize mean(x)", constraint)
+    n, k = np.array(counts), np.array(events)
+    estimates = problem.signs * np.column_stack([np.linspace(1.0, 2.0, len(n)), k / n])
+    scatters = np.zeros((len(n), 2, 2))
+    scatters[:, 0, 0], scatters[:, 1, 1] = n, k * (1.0 - k / n)
+    covariances = scatters / n[:, None, None]
+    return Beliefs.of(problem, estimates, scatters, np.zeros((len(n), 2)), n, covariances)
+
+
+# ------------------------------------------------------------------------------------ shares
+
+
+@pytest.mark.parametrize("written", ["share(bad > 0.5)", "mean(bad)"])
+@pytest.mark.parametrize("events", [0, 1, 5, 29])
+@pytest.mark.parametrize("limit", [0.02, 0.1, 0.35])
+def test_a_verdict_is_as_sure_as_the_events_allow(written: str, events: int, limit: float) -> None:
+    """A single arm has nothing in common with others: its share is Jeffreys'."""
+    verdict = study_of(f"{written} <= {limit}", [events], 60).recommend()
+    truth = stats.beta(events + 0.5, 60 - events + 0.5)
+    assert abs(verdict.chance_feasible - truth.cdf(limit)) < NEAR
+    assert verdict.chance_keeps_limits == verdict.chance_feasible == verdict.arms[0].chance_feasible
+    estimate = verdict.arms[0].estimates[written]
+    assert estimate.value == pytest.approx(events / 60)
+    low = 0.0 if events == 0 else truth.ppf(0.025)
+    assert (estimate.low, estimate.high) == pytest.approx((low, truth.ppf(0.975)))
+    arm = verdict.arms[0]
+    low, margin, high = (float(x or 0.0) for x in (arm.margin_low, arm.margin, arm.margin_high))
+    assert low <= margin <= high
+    assert (high > 0.0) == (truth.ppf(0.975) > limit)
+
+
+@pytest.mark.parametrize("written", ["share(bad > 0.5)", "mean(bad)"])
+@pytest.mark.parametrize("stated", [None, {"bad": {"bounds": [0, 1]}}])
+def test_no_event_at_all_is_not_certainty(written: str, stated: Any) -> None:
+    """Two arms, ten pulls each and no failure: however it is written, 1% is not proven."""
+    verdict = study_of(f"{written} <= 0.01", [0, 0], 10, noise=stated).recommend()
+    assert verdict.verdict == "too-close-to-call"
+    assert verdict.confidence < 0.5
+    estimate = verdict.arms[0].estimates[written]
+    assert (estimate.low, estimate.high) == pytest.approx((0.0, stats.beta(0.5, 10.5).ppf(0.975)))
+
+
+def test_nothing_but_ones_is_not_certainty() -> None:
+    verdict = study_of("mean(bad) >= 0.99", [10, 10], 10).recommend()
+    assert verdict.verdict == "too-close-to-call"
+    assert verdict.arms[0].estimates["mean(bad)"].low < 0.99
+
+
+@pytest.mark.parametrize("written", ["share(bad > 0.5) <= 0", "share(bad <= 0.5) >= 1"])
+def test_a_limit_of_no_event_is_never_proven(written: str) -> None:
+    """None was seen, which draws take for none: that the next pull may have one is a doubt."""
+    verdict = study_of(written, [0, 0], 40).recommend()
+    assert (verdict.verdict, verdict.chance_feasible) == ("too-close-to-call", 1.0)
+    assert [(one.kind, one.pulls) for one in verdict.doubts] == [("unseen", 40)]
+    assert verdict.confidence <= 0.95
+    estimate = list(verdict.arms[0].estimates.values())[-1]
+    assert 0.0 <= estimate.low < estimate.high <= 1.0
+
+
+def test_limits_from_below_are_turned() -> None:
+    verdict = study_of("share(bad <= 0.5) >= 0.98", [0], 60).recommend()
+    assert abs(verdict.chance_feasible - stats.beta(60.5, 0.5).sf(0.98)) < NEAR
+    estimate = verdict.arms[0].estimates["share(bad <= 0.5)"]
+    assert (estimate.low, estimate.high) == pytest.approx((stats.beta(60.5, 0.5).ppf(0.025), 1.0))
+
+
+def test_a_limit_on_a_quantile_is_as_doubtful_as_its_share() -> None:
+    verdict = study_of("p95(bad) <= 0.5", [0], 60).recommend()
+    assert abs(verdict.chance_feasible - stats.beta(0.5, 60.5).cdf(0.05)) < NEAR
+
+
+def test_stated_variances_hold() -> None:
+    verdict = study_of("mean(bad) <= 0.02", [0], 60, noise={"bad": {"sigma": 0.1}}).recommend()
+    assert abs(verdict.chance_feasible - stats.norm.cdf(0.02 * 60**0.5 / 0.1)) < NEAR
+
+
+@pytest.mark.parametrize("events", [0, 3])
+def test_draws_keep_what_goes_with_what(events: int) -> None:
+    beliefs = beliefs_of([events], [50], "share(y > 1) <= 0.2")
+    beliefs.covariances[0, 1, 1] = 0.09 * 0.91 / 50
+    beliefs.covariances[0, 0, 1] = beliefs.covariances[0, 1, 0] = (
+        0.7 * (beliefs.covariances[0, 0, 0] * beliefs.covariances[0, 1, 1]) ** 0.5
+    )
+    rng = verdict_stream(3)
+    draw = beliefs.draws(rng, 0, beliefs.common(rng, [0], DRAWS), DRAWS)
+    assert stats.kstest(draw[:, 1], stats.beta(events + 0.5, 50.5 - events).cdf).pvalue > 1e-6
+    assert abs(stats.spearmanr(draw[:, 0], draw[:, 1]).statistic - 0.683) < 0.05
+
+
+@pytest.mark.parametrize("count", [10, 20, 60, 200])
+def test_intervals_of_shares_cover_on_average(count: int) -> None:
+    """Over all shares, exactly: every number of events by its probability."""
+    low, high = np.array([share_interval(k, count) for k in range(count + 1)]).T
+    true = np.linspace(0.0005, 0.9995, 1000)
+    inside = (low <= true[:, None]) & (true[:, None] <= high)
+    covers = (stats.binom.pmf(np.arange(count + 1), count, true[:, None]) * inside).sum(axis=1)
+    assert 0.94 < covers.mean() < 0.965
+    assert covers[true < 0.1].mean() > 0.94
+
+
+def test_a_table_is_judged_alike() -> None:
+    table, limit = table_of([0, 30], 60), "mean(bad) <= 0.02"
+    log = read_log(table, arm="arm", objective="minimize mean(x)", constraints=limit, seed=1)
+    verdict = study_of(limit, [0, 30], 60).recommend()
+    assert float(log.answers.feasible.mean()) == verdict.chance_feasible
+    reading, estimate = log.arms[0].readings["mean(bad)"], verdict.arms[0].estimates["mean(bad)"]
+    assert (reading.low, reading.high) == (estimate.low, estimate.high)
+
+
+# ------------------------------------------------------------------------------ skewed means
+
+
+@pytest.mark.parametrize("skew", [-3.0, -0.5, 0.0, 2.0, 6.0])
+@pytest.mark.parametrize("count", [2, 10, 1000])
+def test_halls_cubic_is_solved(skew: float, count: int) -> None:
+    """Hall 1992: T + g T^2/(3 sqrt n) + g^2 T^3/(27 n) + g/(6 sqrt n) is nearly normal."""
+    scores = np.linspace(-4.0, 4.0, 41)
+    found, root = unskewed(scores, skew, count), count**0.5
+    again = (
+        found + skew * found**2 / 3.0 / root + skew**2 * found**3 / 27.0 / count
+        + skew / 6.0 / root
+    )  # fmt: skip
+    np.testing.assert_allclose(again, scores, atol=1e-9)
+    assert (np.diff(found) > 0.0).all()
+
+
+def test_a_skewed_mean_reaches_further_where_its_tail_is() -> None:
+    rng = np.random.default_rng(4)
+    costs = np.exp(rng.normal(size=40))
+    study = Study.create(
+        "s", arms=["a"], objective="minimize mean(x)", constraints="mean(x) <= 2", budget=100,
+        policy="uniform", storage="memory://", seed=1,
+    )  # fmt: skip
+    study.bring({"arm": ["a"] * 40, "x": costs.tolist()}, arm="arm", label="log")
+    estimate = study.recommend().arms[0].estimates["mean(x)"]
+    assert estimate.high - estimate.value > 1.3 * (estimate.value - estimate.low)
+    turned = Study.create(
+        "t", arms=["a"], objective="maximize mean(x)", constraints="mean(x) >= -2", budget=100,
+        policy="uniform", storage="memory://", seed=1,
+    )  # fmt: skip
+    turned.bring({"arm": ["a"] * 40, "x": (-costs).tolist()}, arm="arm", label="log")
+    mirrored = turned.recommend().arms[0].estimates["mean(x)"]
+    assert (-mirrored.high, -mirrored.low) == pytest.approx((estimate.low, estimate.high))
+
+
+# -------------------------------------------------------------------------------- quantiles
+
+
+@pytest.mark.parametrize("count", [5, 10, 30, 100])
+@pytest.mark.parametrize("level", [0.05, 0.5, 0.95])
+def test_intervals_of_quantiles_cover_and_are_no_longer_than_they_must(
+    count: int, level: float
+) -> None:
+    """Whatever the distribution: as many pulls lie below the truth as a coin would give."""
+    low, high = quantile_interval(np.arange(1.0, count + 1.0), level)
+    below = np.arange(count + 1)  # with k pulls below, the truth lies between the k-th and the next
+    chance = stats.binom.pmf(below, count, level)
+    misses_low, misses_high = chance[below < low].sum(), chance[below >= high].sum()
+    assert max(misses_low, misses_high) <= 0.025
+    if low > -np.inf:
+        assert chance[below < low + 1].sum() > 0.025
+    if high < np.inf:
+        assert chance[below >= high - 1].sum() > 0.025
+    assert (low == -np.inf) == (chance[0] > 0.025)
+    assert (high == np.inf) == (chance[-1] > 0.025)
+
+
+def test_a_quantile_of_zeros_and_ones_stays_between_them() -> None:
+    estimate = study_of("p99(bad) <= 0.5", [1, 0], 10).recommend().arms[0].estimates["p99(bad)"]
+    assert (estimate.value, estimate.high) == (1.0, 1.0)
+    assert 0.0 <= estimate.low <= 1.0
+
+
+def test_an_end_that_no_pull_can_give_is_open_or_at_the_stated_bound() -> None:
+    rows = {"arm": ["a"] * 10, "x": list(range(10)), "y": list(range(10))}
+    ends = {}
+    for noise in (None, {"y": {"bounds": [0, 30]}}):
+        study = Study.create(
+            "s", arms=["a"], objective="minimize p95(x)", constraints="p95(y) <= 20", budget=100,
+            policy="uniform", storage="memory://", seed=1, noise=noise,
+        )  # fmt: skip
+        study.bring(rows, arm="arm", label="log")
+        found = study.recommend().arms[0].estimates
+        ends[noise is None] = (found["p95(x)"].high, found["p95(y)"].high)
+    assert ends[True] == (np.inf, np.inf)
+    assert ends[False] == (np.inf, 30.0)
+
+
+# ------------------------------------------------------------------- what arms have in common
+
+
+def test_the_normal_prior_is_that_of_quadrature() -> None:
+    """Against sums over a fine grid of widths and centres, written anew from the model."""
+    estimates, variances = np.array([0.3, -0.2, 1.4, 0.1]), np.array([0.2, 0.3, 0.25, 0.1])
+    unit = float(np.mean(1.0 / variances)) ** -0.5
+    widths = np.geomspace(1e-4, 1e4, 2001) * unit
+    before = np.gradient(-unit / (unit + widths))  # DuMouchel: P(width <= w) = w / (unit + w)
+    centres = np.linspace(-40.0, 40.0, 8001)
+    total = np.zeros(4)
+    weight_sum = 0.0
+    for width, weight in zip(widths, before, strict=True):
+        spread = variances + width**2
+        density = np.exp(
+            stats.norm.logpdf(estimates[:, None], centres, spread[:, None] ** 0.5).sum(0)
+        )
+        trust = variances / spread
+        total += weight * (
+            density * (estimates[:, None] + trust[:, None] * (centres - estimates[:, None]))
+        ).sum(1)
+        weight_sum += weight * density.sum()
+    prior = normal_prior(verdict_stream(1), estimates, variances, 400_000)
+    assert prior is not None
+    for arm in range(4):
+        shift, left = prior.pulled(float(estimates[arm]), float(variances[arm]))
+        mean = float(estimates[arm] + variances[arm] ** 0.5 * shift.mean())
+        assert mean == pytest.approx(total[arm] / weight_sum, abs=0.006)
+        assert (left < 1.0).all()
+
+
+def test_the_prior_of_shares_is_that_of_quadrature() -> None:
+    """Three arms; over the common share and what it counts for, by quadrature."""
+    events, counts = np.array([0.0, 2.0, 9.0]), np.array([40.0, 50.0, 60.0])
+    typical = 3.0 / (1.0 / counts).sum()
+
+    def density(share: float, part: float, arm: int | None) -> float:
+        pulls = part / (1.0 - part) * typical
+        a, b = 0.5 + pulls * share, 0.5 + pulls * (1.0 - share)
+        from scipy.special import betaln
+
+        logs = float((betaln(a + events, b + counts - events) - betaln(a, b)).sum())
+        value = np.exp(logs + 30.0) * (share * (1.0 - share)) ** -0.5
+        if arm is not None:
+            value *= (a + events[arm]) / (a + b + counts[arm])
+        return float(value)
+
+    parts = np.arange(48) / 48
+    sums = [
+        sum(integrate.quad(density, 0.0, 1.0, args=(part, arm), limit=200)[0] for part in parts)
+        for arm in (None, 0, 1, 2)
+    ]
+    prior = beta_prior(verdict_stream(1), events, counts, 200_000)
+    for arm in range(3):
+        a, b = prior.posterior(float(events[arm]), float(counts[arm]))
+        assert float((a / (a + b)).mean()) == pytest.approx(sums[1 + arm] / sums[0], rel=0.02)
+
+
+def test_arms_that_lie_far_apart_are_left_where_they_are() -> None:
+    estimates, variances = np.array([0.0, 1e3, 5e6]), np.ones(3)
+    prior = normal_prior(verdict_stream(1), estimates, variances, 1000)
+    assert prior is not None
+    for arm in range(3):
+        shift, left = prior.pulled(float(estimates[arm]), 1.0)
+        assert abs(shift).mean() < 0.2
+        assert left.mean() > 0.98
+
+
+@pytest.mark.parametrize("estimates", [[1.0], [1.0, 1.0]])
+def test_what_has_no_noise_has_no_prior(estimates: list[float]) -> None:
+    assert normal_prior(verdict_stream(1), np.array(estimates), np.zeros(len(estimates)), 9) is None
+
+
+def test_huge_and_tiny_numbers_are_borne() -> None:
+    for unit in (1e-60, 1e60):
+        prior = normal_prior(
+            verdict_stream(1), np.array([1.0, 2.0]) * unit, np.ones(2) * unit**2, 9
+        )
+        assert prior is not None
+        shift, left = prior.pulled(unit, unit**2)
+        assert np.isfinite(shift).all()
+        assert np.isfinite(left).all()
+
+
+def test_the_luckiest_of_thirty_is_not_believed() -> None:
+    """Thirty arms a deviation above the limit: one of them looks two deviations below by luck."""
+    rng = np.random.default_rng(3)
+    verdict_names = []
+    for seed in range(5):
+        rows: dict[str, list[Any]] = {"arm": [], "x": [], "y": []}
+        for arm in range(30):
+            rows["arm"] += [f"arm {arm}"] * 50
+            rows["x"] += rng.normal(size=50).tolist()
+            rows["y"] += (rng.normal(size=50) + 0.04).tolist()
+        study = Study.create(
+            f"s{seed}", arms=[f"arm {i}" for i in range(30)], objective="minimize mean(x)",
+            constraints="mean(y) <= 0", budget=3000, policy="uniform", storage="memory://", seed=1,
+        )  # fmt: skip
+        study.bring(rows, arm="arm", label="log")
+        verdict_names.append(study.recommend().verdict)
+    assert "feasible" not in verdict_names
