@@ -18,7 +18,8 @@ from ringfence.reports.verdict import (
     sentence,
     verdict_document,
 )
-from ringfence.study.verdict import ArmVerdict, Doubt, Estimate, Verdict
+from ringfence.study.unseen import Doubt
+from ringfence.study.verdict import ArmVerdict, Estimate, Verdict
 from tests.unit.drawing import make_arm, make_plan, make_verdict
 
 OVER = "mean(loss) <= 4"
@@ -127,19 +128,29 @@ def test_too_close_to_call_says_what_is_missing() -> None:
     )
 
 
-def test_doubts_are_said_first_and_counted() -> None:
+def test_doubts_are_said_first_with_what_helps_and_counted() -> None:
     unseen = [Doubt("unseen", f"arm {k}", "mean(fail)", 10) for k in range(6)]
-    verdict = two(verdict="too-close-to-call", doubts=tuple(unseen))
+    verdict = two(verdict="too-close-to-call", doubts=tuple(unseen), exact=("mean(fail)", "p50(x)"))
     assert sentence(verdict).endswith("but what was not seen could change the answer.")
     said = findings(verdict)
     assert said[0].startswith("mean(fail) of arm 0 never varied in 10 pulls: values that were not")
-    assert said[4] == "2 more things were not seen either."
-    failed = Doubt("failures", "b", "p95(latency_s)", 40, failed=5)
+    assert said[4:6] == [
+        "2 more are in doubt for the same reason.",
+        (
+            "What is a constant can be stated, before the first pull: exact under [noise]. Else more "
+            "pulls may show them."
+        ),
+    ]
+    assert said[6:] == ["p50(x) never varied: it is taken to be exact."]  # the other is in doubt
+    failed = Doubt("failures", "b", None, 40, failed=5)
     said = findings(two(verdict="too-close-to-call", doubts=(failed,)))
-    assert said[0] == (
-        "b has 5 failed pulls: were each of them the worst value of p95(latency_s), the answer "
-        "would be another."
-    )
+    assert said == [
+        (
+            "b has 5 failed pulls beside 40 told: were each as bad as can be, the answer would be "
+            "another."
+        ),
+        "What a failed pull counts as can be stated: on_failure and on_timeout under [pull].",
+    ]
 
 
 def test_what_looks_past_a_limit_is_worded_as_an_estimate() -> None:
@@ -215,13 +226,13 @@ def test_a_chance_is_no_more_exact_than_draws(chance: float, said: str) -> None:
 
 def test_failures_and_chances_are_in_the_document() -> None:
     arms = [make_arm("b", "optimal", -1.0, 1.0, failed=3, chance_best=0.9, chance_feasible=0.98)]
-    doubt = Doubt("failures", "b", "mean(loss)", 10, failed=3)
+    doubt = Doubt("failures", "b", None, 10, failed=3)
     document = verdict_document(make_verdict(arms, chance_keeps_limits=0.98, doubts=(doubt,)))
     assert document["chance_keeps_limits"] == 0.98
     (arm,) = document["arms"]
     assert (arm["failed"], arm["chance_best"], arm["chance_feasible"]) == (3, 0.9, 0.98)
     assert document["doubts"] == [
-        {"kind": "failures", "arm": "b", "attribute": "mean(loss)", "pulls": 10, "failed": 3}
+        {"kind": "failures", "arm": "b", "attribute": None, "pulls": 10, "failed": 3}
     ]
 
 

@@ -1,15 +1,16 @@
 """A verdict in words and as a document: what people read and programs rely on. Pure."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ringfence.reports.ordering import ordered_arms
 from ringfence.study.facts import WITHDRAWN
+from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (
     RUNNING,
     SURE,
     ArmVerdict,
-    Doubt,
     Estimate,
     Flip,
     Verdict,
@@ -19,6 +20,8 @@ from ringfence.study.verdict import (
 NEARLY_SURE, NEARLY_NEVER = 0.999, 0.001  # what draws can tell
 _LIKELY = 0.5
 _MOST_NAMED, _MOST_LINES = 8, 4
+_CONSTANT = "What is a constant can be stated, before the first pull: exact under [noise]."
+_FAILURES = "What a failed pull counts as can be stated: on_failure and on_timeout under [pull]."
 EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
 CAVEAT = (
     "Probabilities are approximate: pulls were chosen by what was seen, and are taken to be "
@@ -121,7 +124,7 @@ def remarks(verdict: Verdict) -> list[str]:
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
     chosen = named(verdict, verdict.arm)
-    lines = _some([doubted(doubt) for doubt in verdict.doubts], "things were not seen either")
+    lines = _doubted(verdict.doubts)
     if verdict.feasible and chosen.blocked_by:
         lines.append(f"{chosen.name} looks {outside(chosen)}.")
     elif chosen.blocked_by:
@@ -142,7 +145,9 @@ def findings(verdict: Verdict) -> list[str]:
         [f"{arm.name} was {with_error(arm.status, arm.error)}." for arm in withdrawn],
         "arms were withdrawn too",
     )
-    lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
+    open_ = {doubt.attribute for doubt in verdict.doubts}
+    exact = [name for name in verdict.exact if name not in open_]
+    lines += [f"{name} never varied: it is taken to be exact." for name in exact]
     left_over = verdict.budget - verdict.pulls_used
     if verdict.finished and left_over and withdrawn:
         lines.append(f"{left_over} pulls were not made: those of withdrawn arms go to no other.")
@@ -162,17 +167,25 @@ def _deceives(arm: ArmVerdict, chosen: ArmVerdict) -> str:
     return f"{arm.name} {better} {next(iter(arm.estimates))}, but {outside(arm)}."
 
 
-def doubted(doubt: Doubt) -> str:
-    """Return why a verdict is too close to call although draws are sure."""
-    if doubt.kind == "unseen":
-        return (
-            f"{doubt.attribute} of {doubt.arm} never varied in {doubt.pulls} pulls: values that "
-            "were not seen could change the answer. More pulls may show them."
-        )
-    return (
-        f"{doubt.arm} has {doubt.failed} failed pulls: were each of them the worst value of "
-        f"{doubt.attribute}, the answer would be another."
-    )
+def _doubted(doubts: Sequence[Doubt]) -> list[str]:
+    """Return why a verdict is too close to call although draws may be sure, and what helps."""
+    unseen = [
+        f"{one.attribute} of {one.arm} never varied in {one.pulls} pulls: values that were not "
+        "seen could change the answer."
+        for one in doubts
+        if one.kind == "unseen"
+    ]
+    failed = [
+        f"{one.arm} has {one.failed} failed pulls beside {one.pulls} told: were each as bad as can "
+        "be, the answer would be another."
+        for one in doubts
+        if one.kind == "failures"
+    ]
+    lines = _some(unseen, "are in doubt for the same reason")
+    if unseen:
+        lines.append(f"{_CONSTANT} Else more pulls may show them.")
+    lines += _some(failed, "arms are in doubt for the same reason")
+    return [*lines, *[_FAILURES] * bool(failed)]
 
 
 def flip_sentence(flip: Flip) -> str:
