@@ -137,8 +137,8 @@ def test_doubts_are_said_first_with_what_helps_and_counted() -> None:
     assert said[4:6] == [
         "2 more are in doubt for the same reason.",
         (
-            "What is a constant can be stated, before the first pull: exact under [noise]. Else more "
-            "pulls may show them."
+            "What is a constant can be stated, before the first pull: exact under [noise]. Else "
+            "more pulls may show them."
         ),
     ]
     assert said[6:] == ["p50(x) never varied: it is taken to be exact."]  # the other is in doubt

@@ -59,9 +59,14 @@ def _arm_document(arm: ArmVerdict) -> dict[str, Any]:
     }
 
 
-def sentence(verdict: Verdict) -> str:
-    """Return the verdict as a sentence, with the chances that it rests on."""
+def sentence(verdict: Verdict, *, within: bool = False) -> str:
+    """Return the verdict as a sentence, with the chances that it rests on.
+
+    One that stands `within` another begins with a small letter.
+    """
     said = _said(verdict)
+    if within:
+        return said
     if not verdict.finished:
         return f"So far: {said}"
     return said if verdict.verdict == "feasible" else f"{said[0].upper()}{said[1:]}"
