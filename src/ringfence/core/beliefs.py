@@ -25,6 +25,8 @@ _FLAT = 1e-4  # of a skewness over the root of the pulls: below it a cubic is a 
 _ENDLESS = 1e9  # degrees of freedom
 _UNRELATED = 0.05  # a correlation that no draw needs to show
 _BORROWED_SKEW = 30.0  # pulls' worth of all arms' skewness in that of one
+_SKEWED = 8.0  # the squared skewness at which a variance is known half as well
+_LEAST_FREEDOM = 4.0
 _FEW = 30.0  # events from which on draws of a share are as good as normal
 
 
@@ -73,12 +75,13 @@ class Beliefs:
         shares = which_are_shares(problem, estimates, scatters, counts) & ~known
         lows, highs = possible_range(problem, shares, bounds)
         statistics = [one.statistic for one in problem.attributes]
+        skews = _skews(thirds, scatters, counts, covariances)
         return cls(
             estimates=estimates,
             covariances=covariances / n[:, None, None],
             counts=counts,
-            freedom=np.where(known, _ENDLESS, _freedom(counts)[:, None]),
-            skews=np.where(known, 0.0, _skews(thirds, counts, covariances)),
+            freedom=np.where(known, _ENDLESS, _freedom(counts, skews)),
+            skews=np.where(known, 0.0, skews),
             shares=shares,
             logs=np.array([one in ("variance", "std") for one in statistics]),
             lows=lows,
@@ -130,7 +133,7 @@ class Beliefs:
         width = self.estimates.shape[1]
         scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
         found = np.empty((draws, width))
-        stretch = None
+        stretches: dict[float, Floats] = {}
         for c in range(width):
             prior, freedom = common[c], float(self.freedom[arm, c])
             if isinstance(prior, BetaPrior):
@@ -138,9 +141,11 @@ class Beliefs:
                 continue
             own = scores[:, c]
             if freedom < _ENDLESS:
-                if stretch is None:  # one variance of the noise in a draw, for all attributes
-                    stretch = np.sqrt(freedom / rng.chisquare(freedom, draws))
-                own = own * stretch
+                if (
+                    freedom not in stretches
+                ):  # in a draw, one error of the noise for attributes alike
+                    stretches[freedom] = np.sqrt(freedom / rng.chisquare(freedom, draws))
+                own = own * stretches[freedom]
             if prior is not None and self.variances[arm, c] > 0.0:
                 at, variance = float(self.estimates[arm, c]), float(self.variances[arm, c])
                 shift, left = prior.pulled(at, variance)
@@ -188,25 +193,29 @@ class Beliefs:
         return found
 
 
-def _freedom(counts: Integers) -> Floats:
-    """Return the pulls that tell of each arm's noise: its own, and some of the others'."""
+def _freedom(counts: Integers, skews: Floats) -> Floats:
+    """Return the pulls that tell of each arm's noise: its own, and some of the others'.
+
+    A skewed metric's variance is made by few large values: fewer pulls tell of it.
+    """
     own = np.maximum(counts - 1, 0).astype(np.float64)
     borrowed = np.minimum(BORROWED_PULLS, own.sum() - own)
-    return np.asarray(np.maximum(own + borrowed, 1.0))
+    telling = (own + borrowed)[:, None] / (1.0 + skews**2 / _SKEWED)
+    return np.asarray(np.maximum(telling, np.minimum(own + borrowed, _LEAST_FREEDOM)[:, None]))
 
 
-def _skews(thirds: Floats, counts: Integers, covariances: Floats) -> Floats:
-    """Return each arm's skewness of a pull, with some of the others' in it, as its noise has."""
+def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floats) -> Floats:
+    """Return each arm's skewness of a pull, with some of all arms' in it, as its noise has."""
     variances = np.diagonal(covariances, axis1=1, axis2=2)
-    noisy = variances > 0.0
-    own = np.where(noisy, thirds / np.where(noisy, variances, 1.0) ** 1.5, 0.0)
-    n = counts[:, None].astype(np.float64)
-    total = np.where(noisy, n, 0.0).sum(axis=0)
-    rest = np.maximum(total - 2.0, 1.0)  # samples look less skewed than they are
-    common = (
-        own.sum(axis=0) / np.maximum(total, 1.0) * np.sqrt(total * (total - 1.0).clip(0.0)) / rest
-    )
-    return np.asarray((own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))
+    varies = variances > 0.0
+    own = np.where(varies, thirds / np.where(varies, variances, 1.0) ** 1.5, 0.0)
+    total = float(counts.sum())
+    squares = np.diagonal(scatters, axis1=1, axis2=2).sum(axis=0) / max(total, 1.0)
+    cubes = thirds.sum(axis=0) / max(total, 1.0)
+    common = np.where(squares > 0.0, cubes / np.where(squares > 0.0, squares, 1.0) ** 1.5, 0.0)
+    common *= total / max(total - 2.0, 1.0)  # samples look less skewed than they are
+    n = counts[:, None]
+    return np.asarray(varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))
 
 
 def unskewed(scores: Floats, skew: float, count: float) -> Floats:
