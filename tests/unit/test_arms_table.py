@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 import ringfence as rf
+from ringfence.core.hardness import Kind
 from ringfence.core.problem import Problem
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.verdicts import show_verdict
@@ -22,7 +23,7 @@ def verdict_of(count: int, name: str = "model-{}", **changes: Any) -> Verdict:
     arms = []
     for k in range(count):
         estimates = {attribute: Estimate(123.4 + k, 120.0, 130.0) for attribute in ATTRIBUTES}
-        kind = "optimal" if k == 1 else "feasible-suboptimal"
+        kind: Kind = "optimal" if k == 1 else "feasible-suboptimal"
         arms.append(
             make_arm(
                 name.format(k),
@@ -141,6 +142,7 @@ def test_what_is_left_out_is_said(capsys: Any, monkeypatch: pytest.MonkeyPatch) 
     verdict = study.optimize(
         lambda arm, seed: {"cost": float(arm.split()[1]) + seed % 3, "risk": 0.1 * (seed % 5)}
     )
+    assert verdict is not None
     show_verdict(study, verdict)
     said = capsys.readouterr().out
     assert "Not shown: 13 more arms and mean(risk). With --wide the table has everything." in said

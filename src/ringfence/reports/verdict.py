@@ -241,7 +241,7 @@ def reason(arm: ArmVerdict, verdict: Verdict | None = None, *, brief: bool = Fal
     An adaptive policy drops no arm: that one is in the running says nothing of how it fared. A
     `brief` one leaves out the numbers of limits, where these stand beside it.
     """
-    past = [f"looks {outside(arm, brief=brief)}"] * bool(arm.blocked_by)
+    past = [f"looks {outside(arm, values=not brief, chance=not brief)}"] * bool(arm.blocked_by)
     if verdict is not None and arm.status == RUNNING and arm.kind is not None:
         if arm.name == verdict.arm:
             return "; ".join(["the answer", *past])
@@ -257,8 +257,8 @@ def reason(arm: ArmVerdict, verdict: Verdict | None = None, *, brief: bool = Fal
     return "; ".join([words, *past])
 
 
-def outside(arm: ArmVerdict, *, brief: bool = False) -> str:
-    """Return the limits that an arm looks over or under, and unless `brief` how likely that is.
+def outside(arm: ArmVerdict, *, values: bool = True, chance: bool = True) -> str:
+    """Return the limits that an arm looks over or under, at which values, and how likely that is.
 
     These are estimates: an arm that looks over a limit may well keep it.
     """
@@ -266,9 +266,9 @@ def outside(arm: ArmVerdict, *, brief: bool = False) -> str:
     for limit in arm.blocked_by:
         name = _attribute(arm, limit)
         side = "over" if limit.removeprefix(name).startswith(" <=") else "under"
-        sides.append(f"{side} {limit}" + ("" if brief else f" ({arm.estimates[name].value:.4g})"))
+        sides.append(f"{side} {limit}" + (f" ({arm.estimates[name].value:.4g})" if values else ""))
     words = " and ".join(sides)
-    if brief or arm.chance_feasible is None:
+    if arm.chance_feasible is None or not chance:
         return words
     return f"{words}: {percent(1.0 - arm.chance_feasible)} likely infeasible"
 

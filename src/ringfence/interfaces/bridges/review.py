@@ -230,7 +230,11 @@ class OptunaReview:
 
     def _averaged(self, arm: ArmVerdict, count: int) -> str:
         """Return which limits an arm breaks, and what the best trial itself had read."""
-        past = f"looks {outside(arm)}" if arm.blocked_by else "breaks a limit more often than not"
+        past = (
+            f"looks {outside(arm, chance=False)}"
+            if arm.blocked_by
+            else "breaks a limit more often than not"
+        )
         readings = [
             f"{name} = {self.best.metrics[name]:.4g}"
             for name in dict.fromkeys(

@@ -101,7 +101,8 @@ def show_what_if(
     fixed = limits_of(study.desk.plan.problem, look.verdict)[constraint]
     return page(
         "what_if.html", look=look, found=found, sentence=words.sentence(found, within=True),
-        limit=limit, fixed=fixed, threshold=threshold, fixed_sentence=words.sentence(look.verdict, within=True),
+        limit=limit, fixed=fixed,
+        threshold=threshold, fixed_sentence=words.sentence(look.verdict, within=True),
     )  # fmt: skip
 
 
