@@ -3,8 +3,8 @@
 A score is a place in the distribution of an estimate: standard normal where the noise is known,
 Student's where it was estimated. The estimate of a skewed mean is skewed itself, and its noise is
 least where it is lowest: Hall's cubic (1992) takes that out. Shares have Betas of their own, and
-spreads are symmetric on the scale of their logs. One text serves intervals and draws, so that a
-verdict is as sure as its intervals are wide. Touches its arguments only.
+spreads are means of squares. One text serves intervals and draws, so that a verdict is as sure as
+its intervals are wide. Touches its arguments only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Beliefs:
 
     `variances` are those of the estimates, `covariances` those of all attributes of an arm.
     `freedom` of each variance is as large as numbers go where noise is known. `skews` are those of
-    one pull. `shares` tells which attributes are shares of yes-or-no outcomes, `logs`
+    one pull. `shares` tells which attributes are shares of yes-or-no outcomes, `statistics`
     which are spreads. `lows` and `highs` bound what is possible.
     """
 
@@ -46,7 +46,7 @@ class Beliefs:
     freedom: Floats
     skews: Floats
     shares: Mask
-    logs: Mask
+    statistics: tuple[str, ...]
     lows: Floats
     highs: Floats
     signs: Floats
@@ -74,16 +74,15 @@ class Beliefs:
         known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
         shares = which_are_shares(problem, estimates, scatters, counts) & ~known
         lows, highs = possible_range(problem, shares, bounds)
-        statistics = [one.statistic for one in problem.attributes]
         skews = _skews(thirds, scatters, counts, covariances)
         return cls(
             estimates=estimates,
             covariances=covariances / n[:, None, None],
             counts=counts,
-            freedom=np.where(known, _ENDLESS, _freedom(counts, skews)),
+            freedom=np.where(known, _ENDLESS, _freedom(problem, counts, skews)),
             skews=np.where(known, 0.0, skews),
             shares=shares,
-            logs=np.array([one in ("variance", "std") for one in statistics]),
+            statistics=tuple(one.statistic for one in problem.attributes),
             lows=lows,
             highs=highs,
             signs=problem.signs,
@@ -101,10 +100,14 @@ class Beliefs:
         deviation = float(self.variances[arm, attribute]) ** 0.5
         if deviation == 0.0:
             return np.full_like(scores, at)
-        if self.logs[attribute] and at != 0.0:
-            return np.asarray(at * np.exp(scores * deviation / at))
-        skew = float(self.skews[arm, attribute])
         count = float(self.counts[arm])
+        turn = float(np.copysign(1.0, at))
+        if self.statistics[attribute] == "std":  # its square is a mean of squares
+            squares = _mean_of_squares(at * at, 2.0 * abs(at) * deviation, turn * scores, count)
+            return np.asarray(turn * np.sqrt(squares))
+        if self.statistics[attribute] == "variance":
+            return turn * _mean_of_squares(abs(at), deviation, turn * scores, count)
+        skew = float(self.skews[arm, attribute])
         return np.asarray(at - deviation * unskewed(-scores, skew, count))
 
     def events(self, arm: int, attribute: int) -> float:
@@ -193,15 +196,21 @@ class Beliefs:
         return found
 
 
-def _freedom(counts: Integers, skews: Floats) -> Floats:
+def _freedom(problem: Problem, counts: Integers, skews: Floats) -> Floats:
     """Return the pulls that tell of each arm's noise: its own, and some of the others'.
 
-    A skewed metric's variance is made by few large values: fewer pulls tell of it.
+    A skewed metric's variance is made by few large values: fewer pulls tell of it. Of a tail mean
+    only those in the tail do, twice as many as there are.
     """
     own = np.maximum(counts - 1, 0).astype(np.float64)
-    borrowed = np.minimum(BORROWED_PULLS, own.sum() - own)
-    telling = (own + borrowed)[:, None] / (1.0 + skews**2 / _SKEWED)
-    return np.asarray(np.maximum(telling, np.minimum(own + borrowed, _LEAST_FREEDOM)[:, None]))
+    pulls = own + np.minimum(BORROWED_PULLS, own.sum() - own)
+    telling = pulls[:, None] / (1.0 + skews**2 / _SKEWED)
+    telling = np.maximum(telling, np.minimum(pulls, _LEAST_FREEDOM)[:, None])
+    for c, attribute in enumerate(problem.attributes):
+        if attribute.statistic in ("cvar", "lower_cvar") and attribute.level is not None:
+            tail = min(attribute.level, 1.0 - attribute.level)
+            telling[:, c] = np.minimum(telling[:, c], 2.0 * tail * pulls)
+    return np.asarray(np.maximum(telling, 1.0))
 
 
 def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floats) -> Floats:
@@ -227,6 +236,18 @@ def unskewed(scores: Floats, skew: float, count: float) -> Floats:
     if abs(unit) < _FLAT:
         return scores
     return np.asarray(3.0 / unit * (np.cbrt(1.0 + unit * (scores - unit / 6.0)) - 1.0))
+
+
+def _mean_of_squares(at: float, deviation: float, scores: Floats, count: float) -> Floats:
+    """Return the variances that scores stand for: squares are skewed, most where large are rare.
+
+    Their skewness is about twice the deviation of a square over the variance: so it is of normal
+    and of exponential metrics.
+    """
+    if at == 0.0:
+        return np.zeros_like(scores)
+    skew = 2.0 * deviation * count**0.5 / at
+    return np.asarray(np.maximum(at - deviation * unskewed(-scores, skew, count), 0.0))
 
 
 def share_interval(events: float, count: float) -> tuple[float, float]:
