@@ -64,7 +64,7 @@ def test_the_demo_is_right_where_luck_and_means_are_wrong() -> None:
     assert found["naive"]["best_single"]["arm"] == "moody"
     assert found["naive"]["best_mean"]["arm"] == "giant"
     assert found["naive"]["pulls"] == found["verdict"]["pulls_used"]
-    assert "breaks mean(latency_ms) <= 200" in found["why"]["giant"]
+    assert "looks over mean(latency_ms) <= 200" in found["why"]["giant"]
     assert ringfence("demo", "--json").document == found
     assert ringfence("demo", "--json", "--seed", 1).document != found
 
@@ -120,7 +120,7 @@ def test_init_alone_writes_an_example_that_runs(folder: Path) -> None:
     assert [arm["kind"] for arm in verdict.document["arms"]][-1] == "deceiver"
     small, medium, large = ringfence("explain", "first.toml").out.splitlines()
     assert (small, medium) == ("small: medium looks better", "medium: the answer")
-    assert large.startswith("large: it breaks mean(latency_ms) <= 200 (")
+    assert large.startswith("large: looks over mean(latency_ms) <= 200 (")
 
 
 def test_init_never_overwrites_unasked(folder: Path) -> None:

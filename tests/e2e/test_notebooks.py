@@ -16,7 +16,7 @@ FOLDER = ROOT / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 # What a reader is told in the text, and so has to see: in any output of the notebook.
 SHOWN = {
-    "first-study": ["warm is the best feasible arm", "300 ms: effusive, feasible"],
+    "first-study": ["warm is the best feasible arm", "400 ms: effusive, feasible"],
     "incentives": ["right by the table: (1,1.5] dollars", "top-two is right 95% of the time with"],
     "models": ["is the best feasible arm", "deceiver"],
 }

@@ -1,8 +1,6 @@
-"""The README keeps its word: every command and every Python block in it is run.
+"""The README keeps its word, and so do the pages that show how: commands and Python blocks are run.
 
-Commands simulate less than a reader's. A ```toml block whose first line is a comment
-with a file's name, such as `# launch.toml`, is written under that name first; `examples` is at
-hand. Lines with `make` are left out.
+Commands simulate less than a reader's. `examples` is at hand. Lines with `make` are left out.
 """
 
 import contextlib
@@ -23,9 +21,10 @@ from tests.choosing import LONG, few_of
 from tests.e2e.command_line import ROOT, process
 
 README = ROOT / "README.md"
+INSTANCES = ROOT / "docs/reference/instances.md"
+SIMULATING, INSTALLATION = ROOT / "docs/simulating.md", ROOT / "docs/installation.md"
 FENCE = re.compile(r"^[ ]*(?P<fence>```+|~~~+)[ ]*(?P<language>[\w-]*)[^\n]*$")
 SHELL = ("sh", "console", "bash", "shell")
-NAMED = re.compile(r"#\s*(?P<name>[\w.-]+\.toml)\s*$")
 
 
 class Block(NamedTuple):
@@ -76,22 +75,18 @@ def in_short(line: str) -> str:
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
-    """Return README's blocks, in a folder that holds the files that it tells a reader to write."""
-    found = blocks(README.read_text(encoding="utf-8"))
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder to run things in, with `examples` at hand."""
     (tmp_path / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
-    for block in found:
-        named = NAMED.match(block.text.partition("\n")[0]) if block.language == "toml" else None
-        if named:
-            (tmp_path / named["name"]).write_text(block.text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    return found
+    return tmp_path
 
 
 @pytest.mark.parametrize(
     "written",
     [
         README,
+        SIMULATING,
         *(
             ROOT / "docs" / name
             for name in ("attributes.md", "studies.md", "bridges.md")  # replay.md: see below
@@ -99,7 +94,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Block]:
     ],
     ids=lambda at: at.stem,
 )
-@pytest.mark.usefixtures("page")
+@pytest.mark.usefixtures("folder")
 def test_python_blocks_run(written: Path) -> None:
     """All of them in one namespace, from top to bottom, as a reader would."""
     found = [
@@ -115,7 +110,7 @@ def test_python_blocks_run(written: Path) -> None:
             exec(compile(source, str(written), "exec"), namespace)
 
 
-@pytest.mark.usefixtures("page")
+@pytest.mark.usefixtures("folder")
 def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Path) -> None:
     written = ROOT / "docs/replay.md"
     test_python_blocks_run(written)
@@ -131,26 +126,35 @@ def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Pa
     assert (tmp_path / "right.svg").exists() == (absolute in tried)
 
 
-def test_commands_run(page: list[Block], tmp_path: Path) -> None:
-    written = [line for block in page if block.language in SHELL for line in commands(block)]
-    assert written, "README.md has no ringfence command"
+@pytest.mark.parametrize(
+    "written", [README, INSTALLATION, SIMULATING, INSTANCES], ids=lambda at: at.stem
+)
+def test_commands_run(written: Path, folder: Path) -> None:
+    found = blocks(written.read_text(encoding="utf-8"))
+    lines = [line for block in found if block.language in SHELL for line in commands(block)]
+    assert lines, f"{written} has no ringfence command"
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for line in written:
+    for line in lines:
         words = ("bash", "-o", "pipefail", "-c", in_short(line))
-        done = process(*words, environment=variables, folder=tmp_path)
+        done = process(*words, environment=variables, folder=folder)
         assert done.code == 0, f"{line}\n{done.err}"
 
 
-def test_instances_are_instances(page: list[Block]) -> None:
-    contents = [tomllib.loads(block.text) for block in page if block.language == "toml"]
+def shown_instances() -> list[dict[str, Any]]:
+    """Return the problems that the page on instance files shows."""
+    found = blocks(INSTANCES.read_text(encoding="utf-8"))
+    return [tomllib.loads(block.text) for block in found if block.language == "toml"]
+
+
+def test_instances_are_instances() -> None:
+    contents = shown_instances()
+    assert len(contents) == 2
     for content in contents:
-        if content.get("noise", {}).get("family", "table") != "table":
-            assert Instance.from_dict(content).hardness.arms
+        assert Instance.from_dict(content).hardness.arms
 
 
-def test_an_arms_own_covariance_is_shown_as_it_is_written(page: list[Block]) -> None:
-    contents = [tomllib.loads(block.text) for block in page if block.language == "toml"]
-    (shown,) = (content for content in contents if "wild" in content.get("arms", {}))
+def test_an_arms_own_covariance_is_shown_as_it_is_written() -> None:
+    (shown,) = (content for content in shown_instances() if "wild" in content.get("arms", {}))
     instance = Instance.from_dict(shown)
     calm, wild = np.diagonal(instance.law.true_covariances, axis1=1, axis2=2).tolist()
     assert (calm, wild) == ([4.0, 9.0], [25.0, 36.0])

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import ringfence as rf
-from tests.e2e.command_line import Outcome, process, ringfence
+from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process
 
 PROGRAM = """\
 import json, random, sys
@@ -124,6 +124,59 @@ def test_exit_codes_tell_the_verdict(tmp_path: Path, limit: str, code: int, word
     assert done.code == code
     assert ringfence("recommend", str(file), "--json").code == code
     assert document(ringfence("recommend", str(file), "--json"))["verdict"] == word
+
+
+def test_a_verdict_below_the_confidence_that_was_asked_for_is_no_success(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    sure = document(ringfence("run", str(file), "--json"))["confidence"]
+    assert 0.5 < sure <= 1.0
+    for command in ("recommend", "run"):
+        for least in (0, sure, 1):
+            done = ringfence(command, str(file), "--min-confidence", repr(least), "--json")
+            found = document(done)
+            assert (done.code, found["min_confidence"]) == (4 if least > sure else 0, least)
+            assert found["verdict"] == "feasible"  # what the data say stays as it is
+    assert "min_confidence" not in document(ringfence("recommend", str(file), "--json"))
+
+
+def test_a_verdict_that_is_too_unsure_says_why_it_ends_with_4(tmp_path: Path) -> None:
+    program = PROGRAM.replace('"dear": 3.0', '"dear": 2.02')
+    file = write_study(tmp_path, program=program)
+    verdict = document(ringfence("run", str(file), "--json"))
+    assert (verdict["verdict"], verdict["confidence"] < 0.99) == ("feasible", True)
+    said = ringfence("recommend", str(file), "--min-confidence", "0.99")
+    assert said.code == 4
+    assert f"{100 * verdict['confidence']:.1f}% sure is less than the 99% asked for" in said.out
+    assert ringfence("recommend", str(file)).code == 0
+
+
+@pytest.mark.parametrize("least", ["-0.1", "1.01", "95", "nan", "inf"])
+def test_a_confidence_that_is_no_chance_is_refused_before_any_work(
+    tmp_path: Path, least: str
+) -> None:
+    file = write_study(tmp_path)
+    done = ringfence("run", str(file), "--min-confidence", least)
+    assert done.code == 2
+    assert f"min-confidence = {least} must be between 0 and 1." in done.err
+    assert ("Write 0.95 for 95%." in done.err) == (least == "95")
+    assert not (tmp_path / "trial.db").exists()
+
+
+def test_the_table_is_as_wide_as_it_is_asked_to_be(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    brief = ringfence_process("run", str(file), COLUMNS="80")
+    assert brief.code == 0
+    lines = brief.out.splitlines()
+    first = next(place for place, line in enumerate(lines) if "───" in line) + 1
+    assert max(map(len, lines[1 : first + 3])) <= 80
+    rows = [line.split()[0] for line in lines[first : first + 3]]
+    assert rows[0] == "solid"  # the answer
+    assert set(rows) == {"cheap", "solid", "dear"}
+    assert "chance" in lines[first - 3]
+    wide = ringfence_process("recommend", str(file), "--wide", COLUMNS="80")
+    assert " to " in wide.out
+    assert "margin" in wide.out
+    assert max(map(len, wide.out.splitlines())) > 100
 
 
 def test_scripts_ask_and_tell(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ STUDY_ROOMS = (
     "study.audit",
     "storage.memory",
     "execution.working",
+    "reports.ordering",
+    "reports.verdict",
     "interfaces.storages",
     "interfaces.study_views",
     "interfaces.studies",
@@ -90,6 +92,7 @@ STUDY_TESTS = (
     "tests.unit.test_study_audit",
     "tests.unit.test_study_book",
     "tests.unit.test_study_verdict",
+    "tests.unit.test_verdict_words",
     "tests.unit.test_baseline",
     "tests.unit.test_stated_noise",
 )

@@ -168,6 +168,12 @@ NOBODY = of(VERDICT, "test_an_arm_that_is_rejected_though_it_looks_best_lost_to_
 WITHDRAWN = of(VERDICT, "test_an_arm_that_is_withdrawn_says_nothing_of_the_answer")
 ON_THE_LINE = of(VERDICT, "test_a_metric_that_never_leaves_its_threshold_is_inside")
 ONE_IS_ENOUGH = of(VERDICT, "test_one_broken_constraint_is_enough")
+SAID = "tests.unit.test_verdict_words"
+HARDLY_BEST = of(
+    SAID, "test_a_feasible_arm_is_called_the_best_only_where_that_is_likely", 0.31, 1.0,
+    "b is feasible, and perhaps the best such arm: more than 99.9% sure that it keeps its limits, "
+    "31.0% that it is the best that does.",
+)  # fmt: skip
 SURE, SURE_NOT = (of(VERDICT, "test_the_verdict_turns_at_95_percent", s) for s in (1.0, -1.0))
 EVERY_STEP = of(AUDIT, "test_a_study_is_sound_at_every_step")
 EXPIRED = in_memory("test_leases_that_ran_out_come_by_number")
@@ -200,6 +206,7 @@ NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothin
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
+WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
@@ -209,7 +216,7 @@ STUDIES, WORKING = ("interfaces.studies", "execution.working")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
 )
 
 FAULTS = [
@@ -724,6 +731,23 @@ FAULTS = [
         "sure of infeasible by the chance of feasible", JUDGING,
         "1.0 - chance >= SURE", "chance >= SURE",
         NO_WAY, SURE_NOT,
+    ),
+    # Its words.
+    fault(
+        "an arm is called the best whatever its chance", WORDS,
+        "if sure:\n            return f\"{name} is the best feasible arm\"",
+        "if True:\n            return f\"{name} is the best feasible arm\"",
+        HARDLY_BEST,
+    ),
+    fault(
+        "an arm is called infeasible by the chance that it is not", WORDS,
+        "percent(1.0 - arm.chance_feasible)", "percent(arm.chance_feasible)",
+        of(SAID, "test_what_looks_past_a_limit_is_worded_as_an_estimate"),
+    ),
+    fault(
+        "of very many arms those that may be the answer are not shown", ARMS_ORDER,
+        "_IN_QUESTION = 0.01", "_IN_QUESTION = 1.01",
+        of(SAID, "test_of_very_many_arms_those_that_may_be_the_answer_are_shown"),
     ),
     # A baseline.
     fault(

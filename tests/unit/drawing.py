@@ -59,6 +59,7 @@ def make_verdict(arms: Sequence[ArmVerdict], **changes: Any) -> Verdict:
         "verdict": "feasible" if feasible else "infeasible",
         "confidence": 0.97,
         "chance_feasible": 1.0 if feasible else 0.0,
+        "chance_keeps_limits": 1.0 if feasible else 0.0,
         "pulls_used": 100,
         "budget": 100,
         "finished": True,

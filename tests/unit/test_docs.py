@@ -41,10 +41,34 @@ def test_every_policy_has_a_page() -> None:
     assert pages == {policy.name for policy in rf.POLICIES}
 
 
-def test_the_readme_lists_every_policy() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
+def test_the_reference_has_every_policy_in_its_table_and_in_its_tree() -> None:
+    page = (ROOT / "docs/reference/policies.md").read_text("utf-8")
     for policy in rf.POLICIES:
-        assert f"[`{policy.name}`]" in readme
+        assert f"| [`{policy.name}`](../policies/{policy.name}.md) |" in page
+        assert f"\n../policies/{policy.name}\n" in page
+
+
+def test_the_readme_can_be_read_at_a_sitting() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert len(readme.splitlines()) <= 120
+    assert len(readme.split()) <= 900
+    twelve = readme.partition("```python\n")[2].partition("```")[0]
+    assert len([line for line in twelve.splitlines() if line.strip()]) == 12
+
+
+def test_every_page_is_in_a_tree_of_contents() -> None:
+    """A page that no tree names is a warning, and so an error, where the site is built."""
+    written = [ROOT / "docs/index.md"]
+    reached = set()
+    while written:
+        page = written.pop()
+        reached.add(page)
+        trees = re.findall(r"```\{toctree\}\n(.*?)```", page.read_text("utf-8"), flags=re.DOTALL)
+        for name in (line for tree in trees for line in tree.splitlines() if line[:1] not in ":"):
+            written += [at for at in page.parent.glob(f"{name}.md") if at.resolve() not in reached]
+        reached |= {page.resolve()}
+    pages = {page.resolve() for page in PAGES if page.is_relative_to(ROOT / "docs")}
+    assert {page.relative_to(ROOT).as_posix() for page in pages - reached} == set()
 
 
 def test_a_policy_from_outside_the_package_runs_compiled() -> None:

@@ -50,7 +50,7 @@ def test_the_map_says_what_it_leaves_out() -> None:
     verdict = four_kinds()
     assert map_title(verdict) == "best is the best feasible arm"
     assert map_subtitle(verdict, map_rows(verdict)) == [
-        "1 deceiver looks better, but breaks a limit; 100 of 100 pulls; bars: 95% intervals",
+        "1 deceiver looks better, but past a limit; 100 of 100 pulls; bars: 95% intervals",
         "1 arm could not be judged",
     ]
 
@@ -65,7 +65,7 @@ def test_without_a_feasible_arm_the_nearest_is_named() -> None:
     ]
     assert map_title(verdict) == "No arm is feasible; a comes nearest"
     close = make_verdict(verdict.arms, verdict="too-close-to-call")
-    assert map_title(close) == "Too close to call: a looks best"
+    assert map_title(close) == "Too close to call: a comes nearest"
 
 
 def test_distances_are_in_half_widths_of_intervals() -> None:

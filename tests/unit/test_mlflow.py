@@ -102,6 +102,7 @@ def test_a_study_is_read_back(mlflow: Any, inside: bool, tmp_path: Path) -> None
     assert run.data.metrics == {
         "confidence": verdict.confidence,
         "chance_feasible": verdict.chance_feasible,
+        "chance_keeps_limits": verdict.chance_keeps_limits,
         "pulls_used": 20.0,
     }
     assert run.data.tags["arm"] == "small"

@@ -69,9 +69,11 @@ def test_a_study_and_its_verdict() -> None:
     study = make()
     verdict = study.recommend()
     shown = read(verdict._repr_html_())
-    assert shown.text.startswith("So far: two is the best feasible arm (more than 99.9% sure")
-    assert f"{EVIL} has the better objective, but breaks" in shown.text
-    assert "deceiver: better, but breaks a limit" in shown.text
+    assert shown.text.startswith("So far: two is the best feasible arm: more than 99.9% sure")
+    assert f"{EVIL} looks better by mean(" in shown.text
+    assert "but over mean(risk) <= 1 (1.3" in shown.text
+    assert "chance best" in shown.text
+    assert "looks over mean(risk) <= 1" in shown.text
     assert shown.opened.count("tr") == 3
     whole = read(study._repr_html_())
     assert "Study s: maximize mean" in whole.text

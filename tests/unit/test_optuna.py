@@ -89,7 +89,7 @@ def test_trials_that_were_written_down() -> None:
     review = rf.from_optuna(lucky(), direction="maximize", constraints=LIMIT)
     assert review.headline.startswith(
         "Optuna's best trial, number 0 (model=a), is probably a deceiver (more than 99.9% sure): "
-        "over 30 trials it breaks mean(latency) <= 1 (1."
+        "over 30 trials it looks over mean(latency) <= 1 (1."
     )
     assert review.headline.endswith("the trial itself had latency = 0.9.")
     assert review.doubt is not None

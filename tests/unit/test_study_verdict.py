@@ -12,7 +12,7 @@ from ringfence.core.arrays import Floats
 from ringfence.core.errors import NoAnswerError
 from ringfence.core.problem import Problem
 from ringfence.interfaces.studies import Study
-from ringfence.reports.verdict import findings, is_tied, reason, remarks, sentence
+from ringfence.reports.verdict import findings, is_tied, percent, reason, remarks, sentence
 from ringfence.study.verdict import RUNNING, Flip, Verdict
 
 ALPHA = 1e-6
@@ -333,7 +333,10 @@ def test_an_answer_that_seems_to_break_a_limit_says_so_and_others_keep_their_loo
     assert (verdict.arm, verdict.feasible, verdict.apparent) == ("arm 1", True, "arm 2")
     assert (verdict.verdict, verdict.confidence < 0.7) == ("too-close-to-call", True)
     assert "is the likeliest answer" in sentence(verdict)
-    assert "mean(risk) <= 1 seems broken: 1.02" in findings(verdict)[0]
+    likely = percent(1.0 - (verdict.arms[1].chance_feasible or 0.0))
+    assert findings(verdict)[0] == (
+        f"arm 1 looks over mean(risk) <= 1 (1.02): {likely} likely infeasible."
+    )
     assert [arm.kind for arm in verdict.arms] == [
         "infeasible-suboptimal", "optimal", "feasible-suboptimal",
     ]  # fmt: skip
@@ -409,7 +412,9 @@ def test_a_deceiver_with_the_same_objective_is_called_as_good() -> None:
 
     verdict = judged(make(arms=2), evaluate)
     assert [arm.kind for arm in verdict.arms] == ["deceiver", "optimal"]
-    assert findings(verdict)[0].startswith("arm 0 has as good an objective, but breaks mean(risk)")
+    assert findings(verdict)[0].startswith(
+        "arm 0 is as good by mean(loss), but over mean(risk) <= 1 (2.0"
+    )
 
 
 def test_a_world_without_noise_is_known_for_sure_where_that_is_stated() -> None:

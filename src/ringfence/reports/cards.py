@@ -8,7 +8,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, gap, margin, pair, separation
 from ringfence.policies.policy import PhasePolicy
-from ringfence.reports.verdict import broken, reason
+from ringfence.reports.verdict import outside, percent, reason
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Rejection, Round
 from ringfence.study.verdict import ArmVerdict, Verdict
@@ -155,12 +155,15 @@ def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Ca
     if arm.name == verdict.arm:
         headline, text = "the answer", _why_best(arm, verdict)
         return Card(place, arm.name, left=False, headline=headline, lines=(text,))
-    objective, breaks = names[0], f"it breaks {broken(arm)}"
+    objective, past = names[0], outside(arm) if arm.blocked_by else ""
+    keeps = "It seems to keep every limit"
+    if arm.chance_feasible is not None:
+        keeps += f" ({percent(arm.chance_feasible)} likely)"
     text = {
-        "feasible-suboptimal": f"It keeps every limit, but {best.name} has the better {objective}.",
-        "deceiver": f"Its {objective} is better than that of {best.name}, but {breaks}.",
-        "infeasible-suboptimal": f"I{breaks[1:]}, and its {objective} is no better either.",
-        "infeasible": f"I{breaks[1:]}, by more than {best.name} does.",
+        "feasible-suboptimal": f"{keeps}, but {best.name} looks better by {objective}.",
+        "deceiver": f"It looks better than {best.name} by {objective}, but {past}.",
+        "infeasible-suboptimal": f"It looks {past}. It looks no better by {objective} either.",
+        "infeasible": f"It looks {past}. It looks further out than {best.name}.",
     }[arm.kind]
     lines = (text, f"It has {arm.pulls:,} pulls and is {arm.status}.")
     return Card(
@@ -174,4 +177,4 @@ def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:
     if verdict.feasible:
         objective = next(iter(arm.estimates))
         return f"Of the arms that look feasible it has the best {objective}: so in {sure}."
-    return f"No arm looks feasible; it breaks {broken(arm)}, the least of all: so in {sure}."
+    return f"No arm looks feasible. It looks {outside(arm)}. It comes nearest of all: so in {sure}."

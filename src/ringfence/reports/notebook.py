@@ -8,13 +8,12 @@ from html import escape
 from typing import Any
 
 from ringfence.core.showing import html_of
+from ringfence.reports.arms_table import FEW, layouts, rows_of
 from ringfence.reports.html import items, table
-from ringfence.reports.sheet import KIND_WORDS, shown_arms
-from ringfence.reports.verdict import CAVEAT, findings, sentence, shown
+from ringfence.reports.ordering import shown_arms
+from ringfence.reports.verdict import CAVEAT, findings, sentence
 from ringfence.study.facts import Definition
-from ringfence.study.verdict import ArmVerdict, Verdict
-
-_MOST_ARMS = 12
+from ringfence.study.verdict import Verdict
 
 
 def block(headline: str, *parts: str) -> str:
@@ -40,13 +39,7 @@ def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdi
 
 def arms_table(verdict: Verdict) -> str:
     """Return the arms that matter most, and how many are left out."""
-    arms = shown_arms(verdict, _MOST_ARMS)
-    names = list(dict.fromkeys(name for arm in arms for name in arm.estimates))
-
-    def row(arm: ArmVerdict) -> list[str]:
-        values = [shown(arm.estimates[name]) if name in arm.estimates else "-" for name in names]
-        return [arm.name, KIND_WORDS[arm.kind], str(arm.pulls), *values]
-
+    arms = shown_arms(verdict, FEW)
     left = len(verdict.arms) - len(arms)
     rest = f"<p>{left} further arms are not shown.</p>" if left else ""
-    return table(["arm", "looks", "pulls", *names], [row(arm) for arm in arms]) + rest
+    return table(*rows_of(layouts(verdict, (), arms)[0])) + rest

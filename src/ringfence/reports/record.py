@@ -14,12 +14,14 @@ from importlib.metadata import version
 from typing import Any
 
 from ringfence.core.stated import COVARIANCE
+from ringfence.reports.arms_table import layouts, rows_of
 from ringfence.reports.html import items, table
+from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
-from ringfence.reports.verdict import reason, remarks, sentence, shown
+from ringfence.reports.verdict import remarks, sentence
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
-from ringfence.study.verdict import ArmVerdict, Verdict
+from ringfence.study.verdict import Verdict
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
@@ -69,7 +71,7 @@ def record_html(
         "<h2>Arms</h2>",
         _picture(pictures, "map"),
         f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
-        _arms(verdict),
+        _arms(plan, verdict),
         "<h2>Fixed before the data</h2>",
         _fixed(definition, created_at),
         "<h2>Rounds</h2>",
@@ -95,23 +97,11 @@ def _picture(pictures: Mapping[str, str], kind: str) -> str:
     return f"<figure>{pictures[kind]}</figure>" if kind in pictures else ""
 
 
-def _arms(verdict: Verdict) -> str:
-    names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
-
-    def row(arm: ArmVerdict) -> list[str]:
-        values = [shown(arm.estimates[name]) if name in arm.estimates else "-" for name in names]
-        distance = "-" if arm.margin is None else f"{arm.margin:.3g}"
-        return [
-            arm.name,
-            arm.kind or "-",
-            str(arm.pulls),
-            *values,
-            distance,
-            reason(arm, verdict),
-        ]
-
-    head = ["arm", "looks", "pulls", *(f"{name} (95% interval)" for name in names)]
-    return table([*head, "margin", "why"], [row(arm) for arm in verdict.arms])
+def _arms(plan: Plan, verdict: Verdict) -> str:
+    limits = [str(constraint) for constraint in plan.problem.constraints]
+    whole = layouts(verdict, limits, ordered_arms(verdict))[0]
+    note = "Estimates are followed by 95% intervals; the margin is in units of the noise."
+    return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
 
 
 def _fixed(definition: Definition, created_at: float | None) -> str:
@@ -162,12 +152,19 @@ def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:
     return f"<p>{last + 1} in all.</p>" + table(["round", "left before it", "pulls"], rows)
 
 
+def _failed(verdict: Verdict) -> str:
+    """Return how many pulls failed, by arm."""
+    counts = [f"{arm.name} {arm.failed}" for arm in verdict.arms if arm.failed]
+    return ", ".join(counts) or "none"
+
+
 def _provenance(
     definition: Definition, verdict: Verdict, observations: Mapping[str, Sequence[Any]]
 ) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("ringfence", "numpy"))
     rows = [
         ["pulls charged", f"{verdict.pulls_used} of {verdict.budget}"],
+        ["failed pulls", _failed(verdict)],
         ["observations", str(len(observations.get("pull", [])))],
         ["SHA-256 of the observations", data_hash(observations)],
         ["versions", f"{versions}, Python {platform.python_version()}"],

@@ -1,22 +1,18 @@
-"""What the page of a study shows beside its charts: arms in order, limits to play with. Pure."""
+"""What the page of a study shows beside its charts: kinds in words, limits to play with. Pure."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringfence.core.problem import Problem
-from ringfence.study.verdict import ArmVerdict, Flip, Verdict
+from ringfence.study.verdict import Flip, Verdict
 
 _ROOM = 0.05  # of the span of what was seen, on either side of a slider
-_KINDS = (
-    "optimal", "feasible-suboptimal", "deceiver", "infeasible-suboptimal", "infeasible",
-)  # fmt: skip
 KIND_WORDS = {
     "optimal": "the answer",
     "feasible-suboptimal": "feasible, not the best",
-    "deceiver": "deceiver: better, but breaks a limit",
-    "infeasible-suboptimal": "breaks a limit, and no better",
-    "infeasible": "breaks a limit",
+    "deceiver": "deceiver: better, but past a limit",
+    "infeasible-suboptimal": "past a limit, and no better",
+    "infeasible": "past a limit",
     None: "too few pulls to judge",
 }
 
@@ -33,36 +29,6 @@ class Limit:
     low: float
     high: float
     flips: tuple[Flip, ...]
-
-
-def shown_arms(verdict: Verdict, most: int) -> list[ArmVerdict]:
-    """Return at most so many arms, in a reader's order; every kind has its turn."""
-    ordered = ordered_arms(verdict)
-    if len(ordered) <= most:
-        return ordered
-    turn = Counter[str | None]()
-    places = {}
-    for arm in ordered:
-        places[arm.name] = turn[arm.kind]
-        turn[arm.kind] += 1
-    chosen = {arm.name for arm in sorted(ordered, key=lambda arm: places[arm.name])[:most]}
-    return [arm for arm in ordered if arm.name in chosen]
-
-
-def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:
-    """Return the arms as a reader wants them: the answer, feasible ones, then by violation."""
-    names = [next(iter(arm.estimates)) for arm in verdict.arms if arm.estimates]
-    objective = names[0] if names else ""
-    best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
-
-    def rank(arm: ArmVerdict) -> tuple[int, float, float]:
-        if arm.kind is None:
-            return len(_KINDS), 0.0, 0.0
-        far = abs(arm.estimates[objective].value - best.estimates[objective].value)
-        is_feasible = arm.kind in _KINDS[:2]
-        return _KINDS.index(arm.kind), 0.0 if is_feasible else arm.margin or 0.0, far
-
-    return sorted(verdict.arms, key=rank)
 
 
 def limits_of(problem: Problem, verdict: Verdict) -> list[Limit]:

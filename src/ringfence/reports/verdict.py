@@ -1,12 +1,27 @@
 """A verdict in words and as a document: what people read and programs rely on. Pure."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+from ringfence.reports.ordering import ordered_arms
 from ringfence.study.facts import WITHDRAWN
-from ringfence.study.verdict import RUNNING, ArmVerdict, Estimate, Flip, Verdict, with_error
+from ringfence.study.unseen import Doubt
+from ringfence.study.verdict import (
+    RUNNING,
+    SURE,
+    ArmVerdict,
+    Estimate,
+    Flip,
+    Verdict,
+    with_error,
+)
 
-_NEARLY_SURE = 0.999
-_MOST_NAMED = 8
+NEARLY_SURE, NEARLY_NEVER = 0.999, 0.001  # what draws can tell
+_LIKELY = 0.5
+_MOST_NAMED, _MOST_LINES = 8, 4
+_CONSTANT = "What is a constant can be stated, before the first pull: exact under [noise]."
+_FAILURES = "What a failed pull counts as can be stated: on_failure and on_timeout under [pull]."
 EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
 CAVEAT = (
     "Probabilities are approximate: pulls were chosen by what was seen, and are taken to be "
@@ -44,28 +59,65 @@ def _arm_document(arm: ArmVerdict) -> dict[str, Any]:
     }
 
 
-def sentence(verdict: Verdict) -> str:
-    """Return the verdict as one sentence."""
-    so_far = "" if verdict.finished else "So far: "
-    sure = percent(verdict.confidence)
+def sentence(verdict: Verdict, *, within: bool = False) -> str:
+    """Return the verdict as a sentence, with the chances that it rests on.
+
+    One that stands `within` another begins with a small letter.
+    """
+    said = _said(verdict)
+    if within:
+        return said
+    if not verdict.finished:
+        return f"So far: {said}"
+    return said if verdict.verdict == "feasible" else f"{said[0].upper()}{said[1:]}"
+
+
+def _said(verdict: Verdict) -> str:
+    arm, sure = verdict.arm, percent(verdict.confidence)
     if verdict.verdict == "feasible":
-        best = "is the best feasible arm"
-        if named(verdict, verdict.arm).blocked_by:
-            best = "is likeliest to be the best feasible arm, though it seems to break a limit"
-        return f"{so_far}{verdict.arm} {best} ({sure} sure of both)."
+        keeps = percent(verdict.chance_keeps_limits)
+        both = f"{sure} sure that it keeps its limits and is the best that does"
+        apart = f"{keeps} sure that it keeps its limits, {sure} that it is the best that does"
+        return f"{headline(verdict)}: {both if keeps == sure else apart}."
     if verdict.verdict == "infeasible":
-        return f"{so_far}no arm is feasible; {verdict.arm} comes nearest ({sure} sure of both)."
-    looks = "is feasible" if verdict.feasible else "is not feasible, nor any other"
-    best = "looks best" if verdict.apparent == verdict.arm else "is the likeliest answer"
+        none = percent(1.0 - verdict.chance_feasible)
+        both = f"{sure} sure of both"
+        apart = f"{none} sure that none is, {sure} that {arm} is the nearest"
+        return f"{headline(verdict)}: {both if none == sure else apart}."
+    best = "looks best" if verdict.apparent == arm else "is the likeliest answer"
+    if verdict.doubts:
+        return f"too close to call: {arm} {best}, but what was not seen could change the answer."
+    if verdict.feasible:
+        keeps = percent(verdict.chance_keeps_limits)
+        return f"too close to call: {arm} {best}, but is only {keeps} likely to keep its limits."
     return (
-        f"{so_far}too close to call: {verdict.arm} {best}, and it looks as if it {looks}, but "
-        f"{100 * verdict.chance_feasible:.0f}% of what the truth may be has a feasible arm."
+        f"too close to call: no arm looks feasible and {arm} comes nearest, but it is "
+        f"{percent(verdict.chance_feasible)} likely that some arm is feasible."
     )
+
+
+def headline(verdict: Verdict, name: str | None = None) -> str:
+    """Return what the verdict says, without how sure it is; `name` is how the arm is called."""
+    name = verdict.arm if name is None else name
+    sure, likely = verdict.confidence >= SURE, verdict.confidence >= _LIKELY
+    if verdict.verdict == "too-close-to-call":
+        looks = "looks best" if verdict.feasible else "comes nearest"
+        return f"too close to call: {name} {looks}"
+    if verdict.feasible:
+        if sure:
+            return f"{name} is the best feasible arm"
+        return f"{name} is feasible, and {'probably' if likely else 'perhaps'} the best such arm"
+    nearest = "comes nearest" if sure else "probably comes nearest" if likely else "may be nearest"
+    return f"no arm is feasible; {name} {nearest}"
 
 
 def percent(chance: float) -> str:
     """Return a chance in percent, and not more exactly than draws can tell."""
-    return f"more than {100 * _NEARLY_SURE:g}%" if chance > _NEARLY_SURE else f"{100 * chance:.1f}%"
+    if chance > NEARLY_SURE:
+        return f"more than {100 * NEARLY_SURE:g}%"
+    if chance < NEARLY_NEVER:
+        return f"less than {100 * NEARLY_NEVER:g}%"
+    return f"{100 * chance:.1f}%"
 
 
 def remarks(verdict: Verdict) -> list[str]:
@@ -77,30 +129,68 @@ def remarks(verdict: Verdict) -> list[str]:
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
     chosen = named(verdict, verdict.arm)
-    blocks = "seems broken" if verdict.feasible else "blocks it"
-    lines = [f"{limit} {blocks}: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by]
+    lines = _doubted(verdict.doubts)
+    if verdict.feasible and chosen.blocked_by:
+        lines.append(f"{chosen.name} looks {outside(chosen)}.")
+    elif chosen.blocked_by:
+        lines += [
+            f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by
+        ]
     lines += appearance(verdict)
     if not verdict.feasible:
         lines.append("How near arms come, their margin, is in units of the noise.")
-    deceivers = [arm for arm in verdict.arms if arm.kind == "deceiver"]
-    lines += [
-        f"{arm.name} has {'as good an' if _objective(arm) == _objective(chosen) else 'the better'} "
-        f"objective, but breaks {broken(arm)}."
-        for arm in deceivers[:_MOST_NAMED]
-    ]
-    if len(deceivers) > _MOST_NAMED:
-        lines.append(f"So do {len(deceivers) - _MOST_NAMED} further arms.")
+    deceivers = [arm for arm in ordered_arms(verdict) if arm.kind == "deceiver"]
+    lines += _some([_deceives(arm, chosen) for arm in deceivers], "arms do so too")
     if tied := [arm.name for arm in verdict.arms if is_tied(arm, verdict)]:
         more = len(tied) - _MOST_NAMED
         names = ", ".join(tied[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         lines.append(f"As good as {verdict.arm}, by what was seen: {names}.")
-    lines += [f"{name} never varied: it is taken to be exact." for name in verdict.exact]
+    withdrawn = [arm for arm in verdict.arms if WITHDRAWN in arm.status]
+    lines += _some(
+        [f"{arm.name} was {with_error(arm.status, arm.error)}." for arm in withdrawn],
+        "arms were withdrawn too",
+    )
+    open_ = {doubt.attribute for doubt in verdict.doubts}
+    exact = [name for name in verdict.exact if name not in open_]
+    lines += [f"{name} never varied: it is taken to be exact." for name in exact]
     left_over = verdict.budget - verdict.pulls_used
-    if verdict.finished and left_over and any(WITHDRAWN in arm.status for arm in verdict.arms):
+    if verdict.finished and left_over and withdrawn:
         lines.append(f"{left_over} pulls were not made: those of withdrawn arms go to no other.")
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
     return lines
+
+
+def _some(lines: list[str], rest: str) -> list[str]:
+    """Return the first lines, and how many more there are."""
+    more = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], *[f"{more} more {rest}."] * (more > 0)]
+
+
+def _deceives(arm: ArmVerdict, chosen: ArmVerdict) -> str:
+    better = "is as good by" if _objective(arm) == _objective(chosen) else "looks better by"
+    return f"{arm.name} {better} {next(iter(arm.estimates))}, but {outside(arm)}."
+
+
+def _doubted(doubts: Sequence[Doubt]) -> list[str]:
+    """Return why a verdict is too close to call although draws may be sure, and what helps."""
+    unseen = [
+        f"{one.attribute} of {one.arm} never varied in {one.pulls} pulls: values that were not "
+        "seen could change the answer."
+        for one in doubts
+        if one.kind == "unseen"
+    ]
+    failed = [
+        f"{one.arm} has {one.failed} failed pulls beside {one.pulls} told: were each as bad as can "
+        "be, the answer would be another."
+        for one in doubts
+        if one.kind == "failures"
+    ]
+    lines = _some(unseen, "are in doubt for the same reason")
+    if unseen:
+        lines.append(f"{_CONSTANT} Else more pulls may show them.")
+    lines += _some(failed, "arms are in doubt for the same reason")
+    return [*lines, *[_FAILURES] * bool(failed)]
 
 
 def flip_sentence(flip: Flip) -> str:
@@ -145,43 +235,67 @@ def _objective(arm: ArmVerdict) -> float:
     return next(iter(arm.estimates.values())).value
 
 
-def reason(arm: ArmVerdict, verdict: Verdict | None = None) -> str:
+def reason(arm: ArmVerdict, verdict: Verdict | None = None, *, brief: bool = False) -> str:
     """Return why an arm was dropped or kept; beside a `verdict`, why it is not the answer.
 
-    An adaptive policy drops no arm: that one is in the running says nothing of how it fared.
+    An adaptive policy drops no arm: that one is in the running says nothing of how it fared. A
+    `brief` one leaves out the numbers of limits, where these stand beside it.
     """
+    past = [f"looks {outside(arm, values=not brief, chance=not brief)}"] * bool(arm.blocked_by)
     if verdict is not None and arm.status == RUNNING and arm.kind is not None:
-        breaks = [f"it breaks {broken(arm)}"] * bool(arm.blocked_by)
         if arm.name == verdict.arm:
-            return "; ".join(["the answer", *breaks])
+            return "; ".join(["the answer", *past])
         if is_tied(arm, verdict):
-            return "; ".join([f"as good as {verdict.arm}", *breaks])
+            return "; ".join([f"as good as {verdict.arm}", *past])
         if arm.name == verdict.apparent:
-            return "; ".join([f"looks best, but {verdict.arm} is likelier to be right", *breaks])
-        return breaks[0] if breaks else f"{verdict.apparent} looks better"
+            return "; ".join([f"looks best, but {verdict.arm} is likelier to be right", *past])
+        return past[0] if past else f"{verdict.apparent} looks better"
     words = with_error(arm.status, arm.error)
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
         words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"
-    if arm.blocked_by:
-        words += f"; it breaks {broken(arm)}"
-    return words
+    return "; ".join([words, *past])
 
 
-def broken(arm: ArmVerdict) -> str:
-    """Return the limits that an arm seems to break, with its values."""
-    return " and ".join(f"{limit} ({limited(arm, limit).value:.4g})" for limit in arm.blocked_by)
+def outside(arm: ArmVerdict, *, values: bool = True, chance: bool = True) -> str:
+    """Return the limits that an arm looks over or under, at which values, and how likely that is.
+
+    These are estimates: an arm that looks over a limit may well keep it.
+    """
+    sides = []
+    for limit in arm.blocked_by:
+        name = _attribute(arm, limit)
+        side = "over" if limit.removeprefix(name).startswith(" <=") else "under"
+        sides.append(f"{side} {limit}" + (f" ({arm.estimates[name].value:.4g})" if values else ""))
+    words = " and ".join(sides)
+    if arm.chance_feasible is None or not chance:
+        return words
+    return f"{words}: {percent(1.0 - arm.chance_feasible)} likely infeasible"
 
 
 def limited(arm: ArmVerdict, limit: str) -> Estimate:
     """Return an arm's estimate of what a limit is about."""
-    names = [name for name in arm.estimates if limit.startswith(f"{name} ")]
-    return arm.estimates[max(names, key=len)]
+    return arm.estimates[_attribute(arm, limit)]
+
+
+def _attribute(arm: ArmVerdict, limit: str) -> str:
+    return max((name for name in arm.estimates if limit.startswith(f"{name} ")), key=len)
 
 
 def shown(estimate: Estimate) -> str:
     """Return an estimate with its interval."""
-    return f"{estimate.value:.4g} ({estimate.low:.4g} to {estimate.high:.4g})"
+    return f"{estimate.value:.4g} ({interval(estimate.low, estimate.high)})"
+
+
+def interval(low: float, high: float, *, digits: int = 4) -> str:
+    """Return an interval in words; an end that the data cannot give is open."""
+    if math.isinf(low) and math.isinf(high):
+        return "open"
+    if math.isinf(high):
+        return f"at least {low:.{digits}g}"
+    if math.isinf(low):
+        return f"at most {high:.{digits}g}"
+    return f"{low:.{digits}g} to {high:.{digits}g}"
 
 
 def explanation(verdict: Verdict, arm: str | None = None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from ringfence.interfaces.bridges.optuna import (
 from ringfence.interfaces.studies import Study
 from ringfence.reports.html import items
 from ringfence.reports.notebook import arms_table, block
-from ringfence.reports.verdict import CAVEAT, broken, findings, percent, sentence, shown
+from ringfence.reports.verdict import CAVEAT, findings, outside, percent, sentence, shown
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.doubting import Doubt, doubt_of
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running
@@ -230,7 +230,11 @@ class OptunaReview:
 
     def _averaged(self, arm: ArmVerdict, count: int) -> str:
         """Return which limits an arm breaks, and what the best trial itself had read."""
-        blocked = broken(arm) or "a limit more often than not"
+        past = (
+            f"looks {outside(arm, chance=False)}"
+            if arm.blocked_by
+            else "breaks a limit more often than not"
+        )
         readings = [
             f"{name} = {self.best.metrics[name]:.4g}"
             for name in dict.fromkeys(
@@ -242,7 +246,7 @@ class OptunaReview:
         ]
         objective = next(iter(arm.estimates))
         return (
-            f"over {count} trials it breaks {blocked}, where {objective} is "
+            f"over {count} trials it {past}; {objective} is "
             f"{shown(arm.estimates[objective])}; the trial itself had {', '.join(readings)}"
         )
 

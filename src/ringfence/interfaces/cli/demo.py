@@ -87,7 +87,7 @@ def demo(
         }
         output.print_json(document)
     else:
-        _conclude(verdict, keep)
+        _conclude(study, verdict, keep)
 
 
 def _evaluate(arm: str, seed: int) -> dict[str, float]:
@@ -171,10 +171,10 @@ def _paced(seconds: float) -> Callable[[str, int], dict[str, float]]:
     return evaluate
 
 
-def _conclude(verdict: "Verdict", keep: Path | None) -> None:
-    from ringfence.interfaces.cli.study import show_verdict
+def _conclude(study: Any, verdict: "Verdict", keep: Path | None) -> None:
+    from ringfence.interfaces.cli.verdicts import show_verdict
 
-    show_verdict(verdict)
+    show_verdict(study, verdict)
     output.say("\nWhy the others lost:")
     for arm in verdict.arms:
         if arm.name != verdict.arm:
@@ -199,7 +199,7 @@ def _why(arm: "ArmVerdict", verdict: "Verdict") -> str:
     if arm.blocked_by:
         took, limit = arm.estimates["mean(latency_ms)"].value, arm.blocked_by[0]
         better = "the better rating, but " if arm.kind == "deceiver" else ""
-        return f"{better}{took:.0f} ms: it breaks {limit}"
+        return f"{better}{took:.0f} ms: it looks over {limit}"
     chosen = next(one for one in verdict.arms if one.name == verdict.arm)
     mine, best = (one.estimates["mean(rating)"].value for one in (arm, chosen))
     return f"inside the limit, with a mean rating of {mine:.1f} to {verdict.arm}'s {best:.1f}"

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -21,8 +22,13 @@ from rich.text import Text
 
 from ringfence.core.strict import strict_json
 
+if TYPE_CHECKING:
+    from ringfence.reports.arms_table import Layout
+
 _PATIENCE_SECONDS = 3.0
 _WIDEST_NAME = 48
+_GAP = 2  # between columns
+_EVER = 1_000_000
 _STDOUT, _STDERR = 1, 2
 _LETTER = re.compile(r"[^\W\d_]{3}")  # "inf" and "nan" aside, numbers hold no three letters
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and line breaks
@@ -31,7 +37,7 @@ _MARKS = {True: "[green]holds[/]", False: "[red]fails[/]", None: "[yellow]undeci
 
 def console() -> Console:
     """Return the console for people: colour and full width on a terminal, plain lines elsewhere."""
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
         return Console(highlight=False)
     return Console(highlight=False, width=110)
 
@@ -107,6 +113,46 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     target = console()
     target.width = max(target.width, width)
     target.print(drawn)
+
+
+def show_fitting(title: str, layouts: Sequence["Layout"], *, whole: bool = False) -> "Layout":
+    """Print the first layout that has room, or the first of all if it is to be `whole`.
+
+    The first row stands out. Return what was shown, so that what it leaves out can be told.
+    """
+    target = console()
+    chosen, widths = layouts[0], _widths(layouts[0], _EVER)
+    for layout in layouts[:1] if whole else layouts:
+        chosen, widths = layout, _widths(layout, target.width)
+        if sum(widths) + _GAP * (len(widths) - 1) <= target.width:
+            break
+    drawn = Table(
+        title=tamed(title), title_justify="left", title_style="bold", header_style="bold",
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0),
+    )  # fmt: skip
+    height = max(len(column.head) for column in chosen.columns)
+    for column, width in zip(chosen.columns, widths, strict=True):
+        justify: Literal["left", "right"] = "right" if column.least is None else "left"
+        head = Text("\n" * (height - len(column.head)) + tamed("\n".join(column.head)))
+        drawn.add_column(head, justify=justify, overflow="fold", width=width)
+    for place, row in enumerate(zip(*(one.cells for one in chosen.columns), strict=True)):
+        drawn.add_row(*(Text(tamed(cell)) for cell in row), style="bold" if place == 0 else None)
+    target.width = max(target.width, sum(widths) + _GAP * len(widths))
+    target.print(drawn)
+    return chosen
+
+
+def _widths(layout: "Layout", room: int) -> list[int]:
+    """Return how wide each column is: text gives way, the last first, where there is no room."""
+    widths = []
+    for column in layout.columns:
+        natural = max(cell_len(tamed(text)) for text in (*column.head, *column.cells))
+        widths.append(natural if column.most is None else min(natural, column.most))
+    for place, column in reversed(list(enumerate(layout.columns))):
+        excess = sum(widths) + _GAP * (len(widths) - 1) - room
+        if column.least is not None and excess > 0:
+            widths[place] = max(min(column.least, widths[place]), widths[place] - excess)
+    return widths
 
 
 def number(value: float | None, digits: int = 4) -> str:

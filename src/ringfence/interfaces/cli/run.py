@@ -14,11 +14,13 @@ from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.display import Display, away_in_words
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.cli.signals import ending_as_interrupts, words_and_code
-from ringfence.interfaces.cli.study import (
+from ringfence.interfaces.cli.study import StorageUrl, is_file
+from ringfence.interfaces.cli.verdicts import (
+    MinConfidence,
     Record,
-    StorageUrl,
+    Wide,
     give_verdict,
-    is_file,
+    require_confidence,
     require_record,
     write_record,
 )
@@ -50,6 +52,8 @@ def run(
         bool,
         typer.Option("--take-over", help="End the leases of all other workers: they are gone."),
     ] = False,
+    wide: Wide = False,
+    min_confidence: MinConfidence = None,
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
@@ -61,6 +65,7 @@ def run(
             f"study = {study!r} must be a study file to run: it says how pulls are evaluated. "
             f"Write one with: ringfence init.{nearest_file(Path(study))}"
         )
+    require_confidence(min_confidence)
     if workers < 1:
         raise InputError(f"workers = {workers} must be at least 1. Raise it.")
     if record is not None:
@@ -73,7 +78,7 @@ def run(
         )
     if record is not None:
         write_record(known, record, quiet=json)
-    give_verdict(known, json=json)
+    give_verdict(known, json=json, wide=wide, min_confidence=min_confidence)
 
 
 def _finished(

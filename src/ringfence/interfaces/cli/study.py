@@ -14,8 +14,15 @@ from ringfence.core.errors import InputError
 from ringfence.core.strict import read_json
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import Json
-
-EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
+from ringfence.interfaces.cli.verdicts import (
+    MinConfidence,
+    Record,
+    Wide,
+    give_verdict,
+    require_confidence,
+    require_record,
+    write_record,
+)
 
 StudyName = Annotated[
     str,
@@ -29,21 +36,25 @@ StorageUrl = Annotated[
     str | None,
     typer.Option("--storage", help="Where studies are kept; by default NAME.db beside the file."),
 ]
-Record = Annotated[
-    Path | None, typer.Option("--record", help="Write the decision record to this HTML file.")
-]
 
 
 def recommend(
-    study: StudyName, *, storage: StorageUrl = None, record: Record = None, json: Json = False
+    study: StudyName,
+    *,
+    storage: StorageUrl = None,
+    record: Record = None,
+    wide: Wide = False,
+    min_confidence: MinConfidence = None,
+    json: Json = False,
 ) -> None:
     """Give the verdict so far."""
+    require_confidence(min_confidence)
     if record is not None:
         require_record(record)
     known = open_study(study, storage)
     if record is not None:
         write_record(known, record, quiet=json)
-    give_verdict(known, json=json)
+    give_verdict(known, json=json, wide=wide, min_confidence=min_confidence)
 
 
 def ask(
@@ -260,58 +271,3 @@ def _show_status(became: str, *, json: bool) -> None:
         output.print_json({"status": became})
     else:
         output.say(became)
-
-
-def give_verdict(known: Any, *, json: bool) -> None:
-    """Show the verdict, and end with the exit code that says it."""
-    from ringfence.reports.verdict import verdict_document
-
-    with output.aside(when=json):
-        verdict = known.recommend()
-    if json:
-        output.print_json(verdict_document(verdict))
-    else:
-        show_verdict(verdict)
-    raise SystemExit(EXIT_CODES[verdict.verdict])
-
-
-def show_verdict(verdict: Any) -> None:
-    """Show a verdict to people: the sentence, every arm, and what else there is to know."""
-    from ringfence.reports.verdict import reason, remarks, sentence, shown
-
-    output.say(sentence(verdict))
-    names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
-    rows = [
-        [
-            arm.name,
-            str(arm.pulls),
-            *(shown(arm.estimates[n]) if n in arm.estimates else "-" for n in names),
-            output.number(arm.margin, 3),
-            arm.kind or "-",
-            reason(arm, verdict),
-        ]
-        for arm in verdict.arms
-    ]
-    output.show_table(
-        f"{verdict.pulls_used} of {verdict.budget} pulls",
-        ["arm", "pulls", *names, "margin", "looks", "why"],
-        rows,
-    )
-    for line in remarks(verdict):
-        output.say(f"- {line}")
-
-
-def require_record(path: Path) -> None:
-    """Refuse a record that could not be written, before the work that leads to it."""
-    from ringfence.reports.files import require_path
-
-    require_path(path, [".html"], key="record")
-
-
-def write_record(known: Any, path: Path, *, quiet: bool) -> None:
-    """Write the decision record."""
-    from ringfence.reports.files import write_file
-
-    write_file(path, known.record().encode(), key="record")
-    if not quiet:
-        output.say(f"decision record: {path}")

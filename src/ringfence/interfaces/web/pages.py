@@ -21,8 +21,10 @@ from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
+from ringfence.reports.arms_table import brief_chance
 from ringfence.reports.cards import cards_of
-from ringfence.reports.sheet import KIND_WORDS, limits_of, shown_arms
+from ringfence.reports.ordering import shown_arms
+from ringfence.reports.sheet import KIND_WORDS, limits_of
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
 from ringfence.study.verdict import ArmVerdict, no_answer
@@ -50,6 +52,8 @@ def _environment() -> Environment:
     )
     made.filters["quoted"] = lambda text: quote(text, safe="")
     made.filters["brief"] = lambda value: f"{value:.4g}"
+    made.filters["chance"] = brief_chance
+    made.filters["interval"] = lambda one: words.interval(one.low, one.high)
     made.filters["moment"] = _moment
     made.globals["address"] = assets.address
     made.globals["kind_words"] = KIND_WORDS
@@ -96,8 +100,9 @@ def show_what_if(
     limit = limits_of(study.desk.plan.problem, found)[constraint]
     fixed = limits_of(study.desk.plan.problem, look.verdict)[constraint]
     return page(
-        "what_if.html", look=look, found=found, sentence=words.sentence(found), limit=limit,
-        fixed=fixed, threshold=threshold, fixed_sentence=words.sentence(look.verdict),
+        "what_if.html", look=look, found=found, sentence=words.sentence(found, within=True),
+        limit=limit, fixed=fixed,
+        threshold=threshold, fixed_sentence=words.sentence(look.verdict, within=True),
     )  # fmt: skip
 
 

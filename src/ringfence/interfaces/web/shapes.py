@@ -262,7 +262,7 @@ class Doubt(BaseModel):
 
     kind: Literal["unseen", "failures"]
     arm: str
-    attribute: str
+    attribute: str | None
     pulls: int
     failed: int
 

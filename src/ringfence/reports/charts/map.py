@@ -7,11 +7,12 @@ crosses, triangles or a diamond: colour only helps.
 from collections.abc import Sequence
 from typing import Any
 
+from ringfence.core.strict import strict
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.figures.labels import SIDES, Box, Frame, bounds, labelled
 from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
 from ringfence.reports.figures.words import KINDS, LEGEND
-from ringfence.reports.verdict import sentence
+from ringfence.reports.verdict import interval, sentence
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
 from ringfence.study.verdict import Verdict
@@ -100,14 +101,14 @@ def _border(frame: Frame) -> Box:
 def _clamped(row: dict[str, Any], frame: Frame) -> dict[str, Any]:
     """Return the row with the ends of its intervals as far as they are drawn."""
     return {
-        **row,
+        **strict(row),
         "x_low": max(row["margin_low"], frame.left),
         "x_high": min(row["margin_high"], frame.right),
         "y_low": max(row["low"], frame.bottom),
         "y_high": min(row["high"], frame.top),
-        "shown": f"{row['value']:.4g} ({row['low']:.4g} to {row['high']:.4g})",
-        "shown_margin": f"{row['margin']:.3g} ({row['margin_low']:.3g} to "
-        f"{row['margin_high']:.3g})",
+        "shown": f"{row['value']:.4g} ({interval(row['low'], row['high'])})",
+        "shown_margin": f"{row['margin']:.3g} "
+        f"({interval(row['margin_low'], row['margin_high'], digits=3)})",
     }
 
 

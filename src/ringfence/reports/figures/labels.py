@@ -3,6 +3,7 @@
 Sizes are in the pixels of the drawn picture; a name's width is reckoned from its letters.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,8 @@ def bounds(
 
     An arm that was hardly pulled has an interval that would squeeze all others into a line.
     """
+    lows = [one for one in lows if math.isfinite(one)]  # open ends reach to the edge
+    highs = [one for one in highs if math.isfinite(one)]
     low, high = min(points), max(points)
     if high <= low:
         low, high = min([low, *lows]), max([high, *highs])

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from ringfence.reports.figures.words import answer_of, counted, kind_in_words, shortened
-from ringfence.reports.verdict import reason
+from ringfence.reports.verdict import headline, reason
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 MOST_ARMS = 300
@@ -55,12 +55,8 @@ def distance(verdict: Verdict, arm: ArmVerdict, answer: ArmVerdict) -> float:
 
 def map_title(verdict: Verdict) -> str:
     """Return what the map shows, as a headline."""
-    name = shortened(verdict.arm)
-    if verdict.verdict == "too-close-to-call":
-        return f"Too close to call: {name} looks best"
-    if verdict.feasible:
-        return f"{name} is the best feasible arm"
-    return f"No arm is feasible; {name} comes nearest"
+    said = headline(verdict, shortened(verdict.arm))
+    return said if verdict.verdict == "feasible" else f"{said[0].upper()}{said[1:]}"
 
 
 def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
@@ -69,9 +65,9 @@ def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
     first = []
     if deceivers:
         first.append(
-            "1 deceiver looks better, but breaks a limit"
+            "1 deceiver looks better, but past a limit"
             if deceivers == 1
-            else f"{deceivers:,} deceivers look better, but break a limit"
+            else f"{deceivers:,} deceivers look better, but past a limit"
         )
     first.append(f"{verdict.pulls_used:,} of {verdict.budget:,} pulls")
     first.append("bars: 95% intervals")

@@ -1,0 +1,103 @@
+"""How a verdict is told: to people as a table that fits, to programs as JSON, by an exit code.
+
+May touch every room.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ringfence.core.errors import InputError
+from ringfence.interfaces.cli import output
+
+if TYPE_CHECKING:
+    from ringfence.study.verdict import Verdict
+
+EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
+
+MinConfidence = Annotated[
+    float | None,
+    typer.Option(
+        "--min-confidence",
+        metavar="P",
+        help="Exit with 4 where the confidence is below this, such as 0.9.",
+    ),
+]
+Record = Annotated[
+    Path | None, typer.Option("--record", help="Write the decision record to this HTML file.")
+]
+Wide = Annotated[
+    bool, typer.Option("--wide", help="Show every arm, every column and all intervals.")
+]
+
+
+def require_confidence(least: float | None) -> None:
+    """Refuse a confidence that is no chance, before the work that leads to it."""
+    if least is None or 0.0 <= least <= 1.0:
+        return
+    meant = f" Write {least / 100:g} for {least:g}%." if 1.0 < least <= 100.0 else ""
+    raise InputError(
+        f"min-confidence = {least:g} must be between 0 and 1.{meant or ' Write 0.9 for 90%.'}"
+    )
+
+
+def give_verdict(
+    known: Any, *, json: bool, wide: bool = False, min_confidence: float | None = None
+) -> None:
+    """Show the verdict, and end with the exit code that says it."""
+    from ringfence.reports.verdict import verdict_document
+
+    with output.aside(when=json):
+        verdict = known.recommend()
+    unsure = min_confidence is not None and verdict.confidence < min_confidence
+    if json:
+        asked = {} if min_confidence is None else {"min_confidence": min_confidence}
+        output.print_json({**verdict_document(verdict), **asked})
+    else:
+        show_verdict(known, verdict, wide=wide)
+        if unsure:
+            output.say(
+                f"- {100 * verdict.confidence:.1f}% sure is less than the "
+                f"{100 * (min_confidence or 0.0):g}% asked for: exit code 4."
+            )
+    code = EXIT_CODES["too-close-to-call" if unsure else verdict.verdict]
+    raise SystemExit(code)
+
+
+def show_verdict(known: Any, verdict: "Verdict", *, wide: bool = False) -> None:
+    """Show a verdict to people: the sentence, the arms, and what else there is to know."""
+    from ringfence.reports.arms_table import arms_of, layouts
+    from ringfence.reports.verdict import remarks, sentence
+
+    output.say(sentence(verdict))
+    limits = [str(constraint) for constraint in known.desk.plan.problem.constraints]
+    arms = arms_of(verdict, every=wide)
+    shown = output.show_fitting(
+        f"{verdict.pulls_used} of {verdict.budget} pulls",
+        layouts(verdict, limits, arms),
+        whole=wide,
+    )
+    hidden = [f"{count} more arms"] if (count := len(verdict.arms) - len(arms)) else []
+    if shown.left_out:
+        hidden.append(", ".join(shown.left_out))
+    if hidden:
+        output.say(f"Not shown: {' and '.join(hidden)}. With --wide the table has everything.")
+    for line in remarks(verdict):
+        output.say(f"- {line}")
+
+
+def require_record(path: Path) -> None:
+    """Refuse a record that could not be written, before the work that leads to it."""
+    from ringfence.reports.files import require_path
+
+    require_path(path, [".html"], key="record")
+
+
+def write_record(known: Any, path: Path, *, quiet: bool) -> None:
+    """Write the decision record."""
+    from ringfence.reports.files import write_file
+
+    write_file(path, known.record().encode(), key="record")
+    if not quiet:
+        output.say(f"decision record: {path}")

@@ -1,0 +1,60 @@
+"""The order in which people read arms, and which of many they are shown. Pure."""
+
+from collections import Counter
+
+from ringfence.study.verdict import ArmVerdict, Verdict
+
+_IN_QUESTION = 0.01  # an arm with a smaller chance to be the answer has no claim to be shown
+_ANSWER, _INSIDE, _OUTSIDE, _UNJUDGED = range(4)
+
+
+def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:
+    """Return the arms as a reader wants them: the answer, those that look feasible, the others.
+
+    Each group by the objective, the best first, or by the margin where no arm looks feasible; at
+    the end those that cannot be judged.
+    """
+    arms = {arm.name: arm for arm in verdict.arms}
+    best, apparent = arms[verdict.arm], arms[verdict.apparent]
+    # Of the arms that look feasible none is better than the one that looks best.
+    front = apparent if (apparent.margin or 0.0) <= 0.0 else best
+
+    def rank(arm: ArmVerdict) -> tuple[int, float, float]:
+        if arm is best:
+            return _ANSWER, 0.0, 0.0
+        if arm.kind is None or arm.margin is None:
+            return _UNJUDGED, 0.0, 0.0
+        group = _INSIDE if arm.margin <= 0.0 else _OUTSIDE
+        if not verdict.feasible:
+            return group, arm.margin, 0.0
+        if group == _INSIDE:
+            return group, abs(_objective(arm) - _objective(front)), arm.margin
+        far = abs(_objective(arm) - _objective(best))
+        return group, -far if arm.kind == "deceiver" else far, arm.margin
+
+    return sorted(verdict.arms, key=rank)
+
+
+def shown_arms(verdict: Verdict, most: int) -> list[ArmVerdict]:
+    """Return at most so many arms, in a reader's order.
+
+    First come those that may well be the answer, by their chance; then every kind has its turn.
+    """
+    ordered = ordered_arms(verdict)
+    if len(ordered) <= most:
+        return ordered
+    turn = Counter[str | None]()
+    urgency = {}
+    for arm in ordered:
+        chance = arm.chance_best or 0.0
+        is_open = chance >= _IN_QUESTION
+        urgency[arm.name] = (0, -chance) if is_open else (1, float(turn[arm.kind]))
+        turn[arm.kind] += 1
+    urgency[verdict.arm] = (-1, 0.0)
+    chosen = {arm.name for arm in sorted(ordered, key=lambda arm: urgency[arm.name])[:most]}
+    return [arm for arm in ordered if arm.name in chosen]
+
+
+def _objective(arm: ArmVerdict) -> float:
+    """Return the objective's estimate; attributes begin with it."""
+    return next(iter(arm.estimates.values())).value
