@@ -57,6 +57,8 @@ ROOMS = (
     "simulation.reference",
 )
 STUDY_ROOMS = (
+    "core.priors",
+    "core.beliefs",
     "core.answers",
     "core.baseline",
     "core.known",
@@ -71,6 +73,7 @@ STUDY_ROOMS = (
     "study.holding",
     "study.observing",
     "study.desk",
+    "study.unseen",
     "study.verdict",
     "study.audit",
     "storage.memory",
@@ -95,6 +98,7 @@ STUDY_TESTS = (
     "tests.unit.test_verdict_words",
     "tests.unit.test_baseline",
     "tests.unit.test_stated_noise",
+    "tests.unit.test_beliefs",
 )
 
 

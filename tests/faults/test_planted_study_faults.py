@@ -174,6 +174,11 @@ HARDLY_BEST = of(
     "b is feasible, and perhaps the best such arm: more than 99.9% sure that it keeps its limits, "
     "31.0% that it is the best that does.",
 )  # fmt: skip
+SEEMS_TO_BREAK = of(
+    VERDICT, "test_an_answer_that_seems_to_break_a_limit_says_so_and_others_keep_their_looks"
+)
+NOTHING_VARIED = of(VERDICT, "test_a_world_without_noise_is_known_for_sure_where_that_is_stated")
+FAILURES = of(VERDICT, "test_failed_pulls_count_as_bad_as_can_be", "maximize", True)
 SURE, SURE_NOT = (of(VERDICT, "test_the_verdict_turns_at_95_percent", s) for s in (1.0, -1.0))
 EVERY_STEP = of(AUDIT, "test_a_study_is_sound_at_every_step")
 EXPIRED = in_memory("test_leases_that_ran_out_come_by_number")
@@ -191,6 +196,7 @@ COUNTED = of(BASELINES, "test_a_margin_counts_the_baselines_noise")
 STAYS = of(BASELINES, "test_a_baseline_is_never_rejected_however_bad", "constrained-sr")
 AS_OFTEN = of(BASELINES, "test_an_adaptive_policy_pulls_the_baseline_as_often_as_any_other")
 NOISE = "tests.unit.test_stated_noise"
+BELIEF_TESTS = "tests.unit.test_beliefs"
 OUTSIDE = "test_a_value_outside_its_bounds_is_refused_and_changes_nothing"
 SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing", 1)
 STILL_COVARIANCE = of(NOISE, "test_a_stated_covariance_leaves_a_covariance", 1)
@@ -207,6 +213,7 @@ NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothin
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
+BELIEFS, PRIORS, UNSEEN = ("core.beliefs", "core.priors", "study.unseen")
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
@@ -214,7 +221,7 @@ LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packin
 HOLDING = "study.holding"
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 STUDY_EDITED = (
-    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
+    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, BELIEFS, PRIORS, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
 )
@@ -729,8 +736,53 @@ FAULTS = [
     ),
     fault(
         "sure of infeasible by the chance of feasible", JUDGING,
-        "1.0 - chance >= SURE", "chance >= SURE",
+        "(keeps if feasible else 1.0 - chance)", "(keeps if feasible else chance)",
         NO_WAY, SURE_NOT,
+    ),
+    fault(
+        "sure of the named arm by the chance that any arm is feasible", JUDGING,
+        "(keeps if feasible else 1.0 - chance)", "(chance if feasible else 1.0 - chance)",
+        SEEMS_TO_BREAK,
+    ),
+    fault(
+        "a doubt changes nothing", JUDGING,
+        "sure = not doubts and", "sure =",
+        NOTHING_VARIED,
+    ),
+    fault(
+        "what was not seen is taken not to be there", UNSEEN,
+        "_UNSEEN = 3.0", "_UNSEEN = 0.0",
+        of(VERDICT, "test_what_was_not_seen_counts_as_far_as_it_is_possible",
+           "mean(risk) <= 3.3", None, True),
+    ),
+    fault(
+        "the worst of failed pulls is the best", UNSEEN,
+        "[{-1: low, 1: high}[end] for end in sorted(bad)]",
+        "[{-1: high, 1: low}[end] for end in sorted(bad)]",
+        FAILURES,
+    ),
+    # What the truth may be.
+    fault(
+        "a skewed mean is taken for symmetric", BELIEFS,
+        "if abs(unit) < _FLAT:", "if unit < 1e9:",
+        of(BELIEF_TESTS, "test_halls_cubic_is_solved", 2.0, 10),
+    ),
+    fault(
+        "the upper end of a quantile is the one of its mirror", BELIEFS,
+        "_binomial_place(count, 1.0 - level, tail)", "_binomial_place(count, level, tail)",
+        of(BELIEF_TESTS, "test_intervals_of_quantiles_cover_and_are_no_longer_than_they_must",
+           100, 0.95),
+    ),
+    fault(
+        "arms are not pulled to what they have in common", PRIORS,
+        "shift = trust * (self.centres - estimate)",
+        "shift = 0.0 * trust * (self.centres - estimate)",
+        of(BELIEF_TESTS, "test_the_normal_prior_is_that_of_quadrature"),
+    ),
+    fault(
+        "a share learns nothing of the others", PRIORS,
+        "events + 0.5 + self.pulls * self.shares", "events + 0.5 + self.pulls * 0.5",
+        of(BELIEF_TESTS, "test_the_prior_of_shares_is_that_of_quadrature"),
     ),
     # Its words.
     fault(
@@ -753,7 +805,7 @@ FAULTS = [
     fault(
         "the baseline is drawn without its noise", ANSWERS,
         "limits = thresholds + factors * draw[:, 1:]",
-        "limits = thresholds + factors * estimates[arm, 1:]",
+        "limits = thresholds + factors * beliefs.estimates[arm, 1:]",
         SHARED,
     ),
     fault(

@@ -655,3 +655,54 @@ def test_an_arm_that_cannot_be_judged_has_no_interval() -> None:
     seen, unseen = study.recommend().arms
     assert seen.margin_low is not None
     assert (unseen.margin, unseen.margin_low, unseen.margin_high) == (None, None, None)
+
+
+# --------------------------------------------------------------------------------------
+# Failures
+# --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("direction", "fails"), [("maximize", True), ("minimize", True), ("maximize", False)]
+)
+def test_failed_pulls_count_as_bad_as_can_be(direction: str, fails: bool) -> None:
+    """Arm 0 is better and keeps its limit; but every fifth of its pulls fails, as slow ones do."""
+    sign = 1.0 if direction == "maximize" else -1.0
+    study = make(
+        arms=2, objective=f"{direction} mean(loss)", budget=80, noise={"risk": {"bounds": [0, 3]}}
+    )
+    count: Counter[str] = Counter()
+    for pull in study.pulls():
+        count[pull.arm] += 1
+        if fails and pull.arm == "arm 0" and count[pull.arm] % 5 == 1:
+            assert study.fail(pull, "it took too long") == "failed"
+            continue
+        loss, risk = {"arm 0": (3.0, 0.7), "arm 1": (1.0, 0.5)}[pull.arm]
+        wobble = 0.2 * (count[pull.arm] % 3) - 0.2
+        study.tell(pull, {"loss": sign * loss + wobble, "risk": risk + wobble})
+    verdict = study.recommend()
+    failed = [arm.failed for arm in verdict.arms]
+    assert verdict.arm == "arm 0"
+    assert verdict.chance_keeps_limits > 0.999, "draws know nothing of what was not told"
+    if not fails:
+        assert (verdict.verdict, verdict.doubts, failed) == ("feasible", (), [0, 0])
+        return
+    assert (verdict.verdict, failed) == ("too-close-to-call", [8, 0])
+    assert [(one.kind, one.arm, one.failed) for one in verdict.doubts] == [("failures", "arm 0", 8)]
+    assert verdict.confidence <= 0.95
+
+
+def test_failures_that_could_not_change_the_answer_are_no_doubt() -> None:
+    """Those of an arm that is behind anyway, and few of one that is far ahead."""
+    study = make(arms=2, budget=80)
+    count: Counter[str] = Counter()
+    for pull in study.pulls():
+        count[pull.arm] += 1
+        if count[pull.arm] % 20 == 1:
+            study.fail(pull, "boom")
+            continue
+        ahead = {"arm 0": 1.0, "arm 1": 9.0}[pull.arm]
+        study.tell(pull, {"loss": ahead + 0.1 * (count[pull.arm] % 3), "risk": pull.seed % 7 / 100})
+    verdict = study.recommend()
+    assert {arm.failed for arm in verdict.arms} == {2}
+    assert (verdict.arm, verdict.verdict, verdict.doubts) == ("arm 0", "feasible", ())
