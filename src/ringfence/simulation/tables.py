@@ -15,6 +15,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError, MissingExtraError, nearest, one_line
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.spreadsheets import meant
 from ringfence.core.stated import LARGEST
 from ringfence.core.statistics import contributions
 from ringfence.simulation.draws import TableArrays, draw_table_pull
@@ -181,7 +182,7 @@ def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
 def _columns_of_csv(file: Any, wanted: Sequence[str], key: str) -> Columns:
     try:
         reader = csv.DictReader(file, strict=True)
-        names = list(reader.fieldnames or [])
+        names = reader.fieldnames = [meant(name) for name in reader.fieldnames or ()]
         _require(wanted, names)
         for name in wanted:
             if names.count(name) > 1:
@@ -191,7 +192,7 @@ def _columns_of_csv(file: Any, wanted: Sequence[str], key: str) -> Columns:
             if None in row:
                 raise InputError(f"The table's row {number} has more cells than columns. Mend it.")
             for name in wanted:
-                columns[name].append(row[name])
+                columns[name].append(meant(row[name]))
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{key} = {file.name!r} cannot be read as CSV: {error}") from None
     return columns
