@@ -4,7 +4,8 @@ May touch every room, through the commands.
 """
 
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
@@ -71,13 +72,23 @@ def ringfence(
     """Find the best option that stays inside its limits, on a fixed budget."""
 
 
+def _noted(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Show a warning of ours as a note, without the line of our code that it came from."""
+    if category.__module__.startswith("ringfence."):
+        sys.stderr.write(f"note: {message}\n")
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, *place[:2]))
+
+
 def main() -> None:
     """Run the command line; an error ends with one message, never a traceback.
 
     Its exit code is 2 where the input is to blame, and 1 where it is not.
     """
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _noted
+            app()
     except RingfenceError as error:
         sys.stderr.write(f"error: {error}\n")
         code = EXIT_BAD_INPUT if isinstance(error, InputError) else EXIT_FAILURE
