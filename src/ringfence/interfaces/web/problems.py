@@ -32,6 +32,10 @@ class NotHereError(RingfenceError):
     """Nothing is at the address, or not yet."""
 
 
+class BusyError(RingfenceError):
+    """Too much is asked for at once: the same call may be made again later."""
+
+
 _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     MissingStudyError: 404,
     NotHereError: 404,
@@ -41,6 +45,7 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     InputError: 422,
     NoAnswerError: 422,
     StorageAwayError: 503,
+    BusyError: 503,
     MissingExtraError: 501,
     RingfenceError: 500,
 }
