@@ -3,6 +3,7 @@
 May touch every room.
 """
 
+import math
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import quote
 
@@ -25,7 +26,6 @@ from ringfence.interfaces.web.work import (
 )
 from ringfence.policies.registry import POLICIES
 from ringfence.simulation.instance import PAPER_INSTANCES
-from ringfence.simulation.planning import whole_target
 
 _REPLICATIONS = 20_000
 _MOST_DIGITS = 9
@@ -188,8 +188,9 @@ def _plan_content(job: Job) -> dict[str, Any] | None:
 
 def _target(text: str) -> float:
     try:
-        return whole_target(float(text))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"target = {text[:200]!r} must be a number, such as 0.01.") from None
+        target = float(text)
+    except ValueError:
+        target = math.nan
+    if not 0.0 < target < 1.0:
+        raise InputError(f"target = {text[:200]!r} must be a number from 0 to 1, such as 0.01.")
+    return target
