@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,11 @@ from ringfence.simulation.tables import read_columns
 
 EVIL = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''@x", "\uff1d1"]
 PLAIN = ["plain", "a=b", "'quoted'", "", "1-2", "it's", "'"]
-COLUMNS = {"=metric": [-1.5, float("nan")], "arm": ["=A1", "plain"], "pull": [1, -2]}
+COLUMNS: dict[str, list[Any]] = {
+    "=metric": [-1.5, float("nan")],
+    "arm": ["=A1", "plain"],
+    "pull": [1, -2],
+}
 
 
 def rows_of(text: bytes) -> list[list[str]]:

@@ -76,7 +76,7 @@ class Failing:
 
 @contextmanager
 def working(**bounds: float) -> Iterator[Jobs]:
-    jobs = Jobs(memory=MEMORY, **bounds)  # type: ignore[arg-type]
+    jobs = Jobs(memory=MEMORY, **bounds)
     try:
         yield jobs
     finally:
@@ -209,7 +209,7 @@ def test_so_many_wait_and_no_more(tmp_path: Path) -> None:
 
 def test_work_that_no_other_process_can_take_is_refused() -> None:
     with working() as jobs:
-        job = ended(jobs, StudySource("s", "sqlite:///s.db", {"own": lambda x: x}))  # type: ignore[dict-item, arg-type]
+        job = ended(jobs, StudySource("s", "sqlite:///s.db", {"own": lambda x: x}))  # type: ignore[arg-type]
         assert "functions of your own" in str(job.problem)
 
 

@@ -72,12 +72,14 @@ def ringfence(
     """Find the best option that stays inside its limits, on a fixed budget."""
 
 
-def _noted(message: Warning | str, category: type[Warning], *place: Any) -> None:
+def _noted(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any
+) -> None:
     """Show a warning of ours as a note, without the line of our code that it came from."""
     if category.__module__.startswith("ringfence."):
         sys.stderr.write(f"note: {message}\n")
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, *place[:2]))
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def main() -> None:

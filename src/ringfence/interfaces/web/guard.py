@@ -148,7 +148,7 @@ class Guard:
             return problem(403, _READ_ONLY)
         if not knows:  # the form for the token answers in its place
             back = quote(str(scope["path"]).removesuffix("/stop"), safe="").encode()
-            scope |= {"method": "GET", "path": "/token", "query_string": b"needed=1&next=" + back}
+            scope.update(method="GET", path="/token", query_string=b"needed=1&next=" + back)
         return None
 
     def _is_known(self, headers: Headers) -> bool:
