@@ -13,6 +13,7 @@ _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # wide forms 
 def inert(cell: Any) -> Any:
     """Return a cell that no spreadsheet runs; numbers, and all text but formulas, as they are.
 
+    >>> from ringfence.core.spreadsheets import inert
     >>> inert("=cmd|' /C calc'!A0"), inert("plain"), inert(-1.5)
     ("'=cmd|' /C calc'!A0", 'plain', -1.5)
     """
@@ -22,6 +23,7 @@ def inert(cell: Any) -> Any:
 def meant(cell: Any) -> Any:
     """Return what a cell said before `inert` wrote it.
 
+    >>> from ringfence.core.spreadsheets import inert, meant
     >>> meant("'=SUM(A1)"), meant("'quoted'"), meant(inert("''-x"))
     ('=SUM(A1)', "'quoted'", "''-x")
     """
