@@ -5,7 +5,7 @@ May touch every room, through the commands.
 
 import sys
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, TextIO
 
 import typer
 
@@ -73,13 +73,15 @@ def ringfence(
 
 
 def _noted(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any
-) -> None:
+    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    file: TextIO | None = None, line: str | None = None,
+) -> None:  # fmt: skip
     """Show a warning of ours as a note, without the line of our code that it came from."""
     if category.__module__.startswith("ringfence."):
         sys.stderr.write(f"note: {message}\n")
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+        said = warnings.formatwarning(message, category, filename, lineno, line)
+        (file or sys.stderr).write(said)
 
 
 def main() -> None:
