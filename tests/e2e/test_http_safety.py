@@ -1,5 +1,7 @@
 """Who may do what: tokens, hosts, origins, and what every answer says to browsers."""
 
+import csv
+import io
 import os
 import signal
 import subprocess
@@ -21,6 +23,7 @@ from tests.e2e.serving import (
     environment,
     feed,
     new_client,
+    new_name,
     refused,
     serve,
     serve_command,
@@ -246,6 +249,23 @@ def test_answers_are_never_taken_for_pages(served: Served, at: str) -> None:
     assert record.headers["x-content-type-options"] == "nosniff"
     drawn = served.anyone.get(f"{at}/figures/map?format=svg")
     assert policy_of(drawn)["default-src"] == ["'none'"]  # an image that is opened as a page
+
+
+def test_a_table_that_is_taken_away_runs_nothing_in_a_spreadsheet(served: Served) -> None:
+    arms = ["=1+1", "plain"]
+    at = create(served, new_name("formulas"), arms=arms, metrics=["@weight"], budget=12)
+    asked = served.client.post(f"{at}/ask", json={"n": 12}).json()["pulls"]
+    for pull in asked:
+        told = {"score": 1.0, "latency_ms": -2.0, "@weight": -3.0}
+        body = {"pull": pull["pull"], "lease": pull["lease"], "metrics": told}
+        assert served.client.post(f"{at}/tell", json=body).status_code == 200
+    text = served.client.get(f"{at}/export?format=csv").text
+    names, *rows = csv.reader(io.StringIO(text, newline=""))
+    assert "'@weight" in names
+    assert {row[1] for row in rows} == {"'=1+1", "plain"}
+    assert {row[names.index("'@weight")] for row in rows} == {"-3.0"}
+    document = served.client.get(f"{at}/export?format=json").json()
+    assert set(document["arm"]) == set(arms)
 
 
 def test_the_software_does_not_say_what_it_is(served: Served) -> None:

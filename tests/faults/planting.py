@@ -100,6 +100,18 @@ STUDY_TESTS = (
     "tests.unit.test_stated_noise",
     "tests.unit.test_beliefs",
 )
+WEB_ROOMS = (
+    "core.spreadsheets",
+    "core.strict",
+    "interfaces.web.door",
+    "interfaces.web.guard",
+    "interfaces.web.work",
+)
+WEB_TESTS = (
+    "tests.unit.test_spreadsheets",
+    "tests.unit.test_web_guard",
+    "tests.unit.test_web_jobs",
+)
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,12 @@ def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
     """
     rooms = {room: f"ringfence.{room}" for room in STUDY_ROOMS}
     return _planted(rooms | {test: test for test in STUDY_TESTS}, edits)
+
+
+def planted_pages(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of the rooms that others may attack, and of the tests that do."""
+    rooms = {room: f"ringfence.{room}" for room in WEB_ROOMS}
+    return _planted(rooms | {test: test for test in WEB_TESTS}, edits)
 
 
 def leave_uncompiled(rooms: Mapping[str, ModuleType]) -> None:

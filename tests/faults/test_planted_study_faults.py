@@ -840,13 +840,13 @@ FAULTS = [
         WITHDRAWN,
     ),
     fault(
-        "the error of a mean is that of a pull", JUDGING,
-        "plain.covariances / np.maximum(plain.counts, 1)[:, None, None]", "plain.covariances",
+        "the error of a mean is that of a pull", BELIEFS,
+        "covariances=covariances / n[:, None, None]", "covariances=covariances",
         SURE, SURE_NOT,
     ),
     fault(
-        "an interval of 90%", JUDGING,
-        "_REACH = 1.959963984540054", "_REACH = 1.6448536269514722",
+        "an interval of 90%", BELIEFS,
+        "LEVEL = 0.95", "LEVEL = 0.9",
         SURE,
     ),
     fault(

@@ -21,9 +21,11 @@ class Echo:
 
     def __init__(self) -> None:
         self.came = 0
+        self.asked: list[tuple[str, bool]] = []  # for which page, and whether it may compute
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.came += 1
+        self.asked.append((scope["path"], scope.get("may_compute", False)))
         size = 0
         while scope["method"] == "POST":
             message = await receive()
@@ -49,6 +51,22 @@ def ask(
             return await one.request(method, path, headers=headers, content=content)
 
     return asyncio.run(call()), echo.came
+
+
+def through(
+    door: Door, method: str, path: str, headers: dict[str, str], content: Any = b"", came: int = 1
+) -> list[tuple[str, bool]]:
+    """Return which pages a request gets to, and whether it may have something computed there."""
+    echo = Echo()
+
+    async def call() -> None:
+        transport = httpx.ASGITransport(app=Guard(echo, door))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8765") as one:
+            await one.request(method, path, headers=headers, content=content)
+
+    asyncio.run(call())
+    assert echo.came == came
+    return echo.asked
 
 
 LOCAL = Door.of(token=TOKEN)
@@ -120,7 +138,7 @@ def test_a_link_from_elsewhere_opens_and_an_embedded_read_does_not() -> None:
     embedded = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
     assert ask(LOCAL, path="/api/studies", headers=embedded)[0].status_code == 403
     own = {"Origin": "http://127.0.0.1:8765", "Sec-Fetch-Site": "same-origin"}
-    assert ask(LOCAL, "POST", "/plan", own, b"")[1] == 1
+    assert through(LOCAL, "POST", "/plan", {**own, **BEARER}) == [("/plan", True)]
 
 
 def _in_pieces(size: int) -> Callable[[], Any]:
@@ -216,3 +234,71 @@ def test_an_address_beyond_loopback_needs_a_token_of_ones_own() -> None:
     with pytest.raises(InputError, match="ASCII"):
         Door.of(token="sixteen letters é")
     assert Door.of().token != Door.of().token
+
+
+def test_a_page_has_nothing_computed_without_the_token() -> None:
+    """The form for the token answers in its place; the body is not even read."""
+    cookie = {"Cookie": f"{COOKIE}={LOCAL.cookie}"}
+    for path in ("/plan", "/paper", "/jobs/x/stop"):
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Cookie": f"{COOKIE}={TOKEN}"}):
+            assert through(LOCAL, "POST", path, headers, b"x" * 10**6) == [("/token", False)]
+        for headers in (BEARER, cookie, {"Cookie": f"a=b; {COOKIE}=old; {cookie['Cookie']}"}):
+            assert through(LOCAL, "POST", path, headers) == [(path, True)]
+    assert through(LOCAL, "GET", "/plan", {}) == [("/plan", False)]
+    assert through(LOCAL, "GET", "/plan", cookie) == [("/plan", True)]
+    assert through(LOCAL, "POST", "/token", {}) == [("/token", False)]
+
+
+def test_a_read_only_door_has_nothing_computed() -> None:
+    door = Door.of(token=TOKEN, read_only=True)
+    for path in ("/plan", "/paper", "/jobs/x/stop"):
+        answer, came = ask(door, "POST", path, BEARER, b"")
+        assert (answer.status_code, came) == (403, 0)
+    assert through(door, "GET", "/plan", BEARER) == [("/plan", False)]
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://]"])
+def test_an_origin_that_cannot_be_read_is_no_fault_of_ours(origin: str) -> None:
+    for method, path in (("GET", "/"), ("POST", "/plan"), ("POST", "/api/studies")):
+        answer, came = ask(LOCAL, method, path, {**BEARER, **JSON, "Origin": origin}, b"{}")
+        assert (answer.status_code, came) == (400, 0)
+
+
+def asked_raw(headers: list[tuple[bytes, bytes]], *messages: dict[str, Any]) -> tuple[int, int]:
+    """Return how often the application and the client heard of a write with these messages."""
+    echo, said = Echo(), list(messages)
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return said.pop(0)
+
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/studies", "query_string": b"",
+        "headers": [
+            (b"host", b"127.0.0.1"), (b"authorization", f"Bearer {TOKEN}".encode()),
+            (b"content-type", b"application/json"), *headers,
+        ],
+    }  # fmt: skip
+    asyncio.run(Guard(echo, LOCAL)(scope, receive, send))
+    return echo.came, len(sent)
+
+
+def test_a_body_that_breaks_off_is_no_body() -> None:
+    part = {"type": "http.request", "body": b'{"n": 1}', "more_body": True}
+    assert asked_raw([], part, {"type": "http.disconnect"}) == (0, 0)
+    assert asked_raw([], part | {"more_body": False})[0] == 1
+
+
+@pytest.mark.parametrize("name", [b"host", b"origin", b"authorization", b"content-type"])
+def test_a_header_that_decides_is_there_once(name: bytes) -> None:
+    whole = {"type": "http.request", "body": b"{}", "more_body": False}
+    values = {b"origin": b"http://127.0.0.1", b"authorization": f"Bearer {TOKEN}".encode()}
+    twice = [(name, values.get(name, b"127.0.0.1"))] * 2
+    assert asked_raw(twice, whole)[0] == 0
+
+
+def test_a_length_beyond_all_numbers_is_too_large() -> None:
+    assert asked_raw([(b"content-length", b"9" * 5000)])[0] == 0

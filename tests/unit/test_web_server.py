@@ -1,11 +1,13 @@
 """The socket that the server listens on."""
 
 import asyncio
+import resource
 import socket
 
 import pytest
 
 from ringfence.core.errors import InputError
+from ringfence.interfaces.web import connections
 from ringfence.interfaces.web.server import address_of, listen
 
 
@@ -41,3 +43,12 @@ def test_a_port_that_is_taken_is_named() -> None:
         assert address_of(taken, "127.0.0.1") == f"http://127.0.0.1:{port}/"
         with pytest.raises(InputError, match=f"127.0.0.1:{port} cannot be listened on"):
             listen("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(("files", "most"), [(20_000, 500), (256, 156), (40, 16)])
+def test_there_is_room_for_as_many_as_the_system_allows(
+    monkeypatch: pytest.MonkeyPatch, files: int, most: int
+) -> None:
+    """A server without a file left for a connection would neither answer nor say so."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
+    assert connections.most_connections() == most

@@ -3,7 +3,6 @@
 May touch every room, and the files that were named.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.storages import has_study, placed_in
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
+from ringfence.simulation.reading import toml_file, toml_of
 from ringfence.simulation.tables import number_column, read_columns
 from ringfence.study.facts import Definition
 
@@ -206,25 +206,21 @@ class StudyFile:
 def read_study_file(path: Path) -> StudyFile:
     """Read a study file; every error begins with its name."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = toml_file(path, key="study", advice="Give a TOML file, or the name of a study.")
     except FileNotFoundError:
         raise InputError(
             f"study = {str(path)!r} does not exist. Give a TOML file, or write one with: "
             f"ringfence init.{nearest_file(path)}"
         ) from None
-    except OSError as error:
-        raise InputError(f"study = {str(path)!r} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a TOML file: {error}.") from None
-    return parse_study_file(path, text)
+    return _study_at(path, content)
 
 
 def parse_study_file(path: Path, text: str) -> StudyFile:
     """Read the text of a study file that is, or will be, at a path."""
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not a TOML file: {error}.") from None
+    return _study_at(path, toml_of(path, text))
+
+
+def _study_at(path: Path, content: Mapping[str, Any]) -> StudyFile:
     with _placed(path):
         return _study_file(path, content)
 

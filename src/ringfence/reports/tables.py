@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ringfence.core.errors import MissingExtraError
+from ringfence.core.spreadsheets import inert
 from ringfence.reports.files import require_path, write_file
 
 FORMATS = (".csv", ".parquet")
@@ -25,12 +26,12 @@ def require_table_path(path: Path) -> None:
 
 
 def table_bytes(kind: str, columns: Columns) -> bytes:
-    """Return columns as `csv` or `parquet`."""
+    """Return columns as `csv`, in which no text is a formula to a spreadsheet, or `parquet`."""
     if kind == "csv":
         text = io.StringIO(newline="")
         writer = csv.writer(text)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+        writer.writerow(map(inert, columns))
+        writer.writerows(map(inert, row) for row in zip(*columns.values(), strict=True))
         return text.getvalue().encode()
     try:
         import pyarrow as pa

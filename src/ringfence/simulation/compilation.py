@@ -9,9 +9,11 @@ May touch core, policies and the cache folder.
 """
 
 import hashlib
+import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from types import FunctionType, ModuleType
@@ -21,7 +23,7 @@ import numba
 import numpy as np
 from numba.extending import register_jitable
 
-from ringfence.simulation.caching import cache_folder
+from ringfence.simulation.caching import cache_folder, make_private
 
 CompilationError = numba.core.errors.NumbaError
 
@@ -101,6 +103,8 @@ def compile_kernel(
         # Where Numba cannot write, on a full disk say, it would go on to the folder of the sources.
         if folder is not None and folder not in Path(compiled.stats.cache_path).parents:
             compiled = _compiled(kernel, kept=False, allocates=allocates)
+        elif folder is not None:
+            _keep_privately(compiled)
         made: Callable[..., Any] = compiled
         return made
 
@@ -108,6 +112,23 @@ def compile_kernel(
 def _compiled(kernel: Callable[..., Any], *, kept: bool, allocates: bool) -> Any:
     # NumPy's division rules: no check for zero on every estimate. Counts are never zero.
     return numba.njit(nogil=True, error_model="numpy", cache=kept, _nrt=allocates)(kernel)
+
+
+def _keep_privately(compiled: Any) -> None:
+    """Have Numba keep a kernel where nobody else can write, whatever the umask."""
+    files = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    open_for_write = getattr(files, "_open_for_write", None)
+    if open_for_write is None or not hasattr(os, "fchmod"):  # a Numba that we do not know
+        return
+    make_private(Path(compiled.stats.cache_path))
+
+    @contextmanager
+    def open_privately(path: str) -> Iterator[Any]:
+        with open_for_write(path) as file:
+            os.fchmod(file.fileno(), 0o600)
+            yield file
+
+    vars(files)["_open_for_write"] = open_privately
 
 
 def fingerprint(function: Callable[..., Any]) -> str:

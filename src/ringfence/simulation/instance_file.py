@@ -5,7 +5,6 @@ May touch core and the files that were named.
 
 import importlib
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from ringfence.core.errors import (
     MissingExtraError,
     closest,
     nearest,
+    one_line,
     one_of,
 )
 from ringfence.core.problem import Problem
@@ -28,6 +28,7 @@ from ringfence.core.stated import require_covariance
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
+from ringfence.simulation.reading import toml_file
 from ringfence.simulation.tables import read_columns, table_instance, wanted_columns
 from ringfence.simulation.truths import true_attributes
 
@@ -88,22 +89,13 @@ _MISSING = {
 def read_instance(path: Path) -> Instance:
     """Return the instance in a TOML file; every error begins with the file's name."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        content = toml_file(path, key="instance", advice="Give a TOML file.")
     except FileNotFoundError:
         hint = nearest(path.name, PAPER_INSTANCES) or nearest_file(path)
         raise InputError(
             f"instance = {str(path)!r} does not exist. Give a TOML file, or one of "
             f"{', '.join(PAPER_INSTANCES)}.{hint}"
         ) from None
-    except OSError as error:
-        raise InputError(
-            f"instance = {str(path)!r} cannot be read: {error.strerror}. Give a TOML file."
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        advice = " A name is used twice: give every arm and key its own." * (
-            "overwrite" in str(error) or "twice" in str(error)
-        )
-        raise InputError(f"{path}: not a TOML file: {error}.{advice}") from None
     try:
         return build_instance(content, name=path.stem, folder=path.parent)
     except ExpressionError as error:
@@ -392,4 +384,4 @@ def complaint(
     if first["type"] == "missing":
         return InputError(f"{key} is missing. {missing.get(str(place[-1]), '')}".rstrip())
     rule = _RULES.get(str(first["type"]), f"is not right: {first['msg']}")
-    return InputError(f"{key} = {first['input']!r} {rule}.")
+    return InputError(f"{key} = {one_line(repr(first['input']))} {rule}.")

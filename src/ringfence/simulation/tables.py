@@ -4,10 +4,11 @@ May touch core and the file that was named.
 """
 
 import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -15,11 +16,13 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError, MissingExtraError, nearest, one_line
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
+from ringfence.core.spreadsheets import meant
 from ringfence.core.stated import LARGEST
 from ringfence.core.statistics import contributions
 from ringfence.simulation.draws import TableArrays, draw_table_pull
 from ringfence.simulation.instance import Instance, require_sound
 from ringfence.simulation.laws import SampledLaw, TableLaw
+from ringfence.simulation.reading import opened
 
 Columns = Mapping[str, Sequence[Any]]
 _MANY_ROWS = 1000
@@ -37,8 +40,9 @@ def read_columns(path: Path, wanted: Sequence[str], *, key: str = "noise.path") 
         raise InputError(f"{key} = {str(path)!r} {what}. Give a CSV or Parquet file.")
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            return _columns_of_csv(file, wanted, key)
+        found = opened(path, key=key, advice="Give a CSV or Parquet file.")
+        with io.TextIOWrapper(found, encoding="utf-8-sig", newline="") as file:
+            return _columns_of_csv(file, wanted, f"{key} = {str(path)!r}")
     if suffix not in (".parquet", *_ARROW):
         raise InputError(
             f"{key} = {str(path)!r} must end in .csv or .parquet (or {' or '.join(_ARROW)})."
@@ -49,10 +53,14 @@ def read_columns(path: Path, wanted: Sequence[str], *, key: str = "noise.path") 
         raise MissingExtraError(f"Reading {path.name}", "parquet") from None
     try:
         found = feather.read_table(path) if suffix in _ARROW else parquet.read_table(path)
-    except (ArrowException, OSError) as error:
+        found.validate(full=True)  # or a damaged file would have us read beyond its end
+        return columns_of_frame(found, wanted)
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
         kind = "an Arrow" if suffix in _ARROW else "a Parquet"
-        raise InputError(f"{key} = {str(path)!r} is not {kind} file: {error}") from None
-    return columns_of_frame(found, wanted)
+        raise InputError(
+            f"{key} = {str(path)!r} is not {kind} file: {one_line(str(error))}. Save it anew, or "
+            "restore it from a copy."
+        ) from None
 
 
 def wanted_columns(arm: str, problem: Problem) -> list[str]:
@@ -178,10 +186,10 @@ def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
     return signs * values + 0.0, np.outer(signs, signs) * found.covariance
 
 
-def _columns_of_csv(file: Any, wanted: Sequence[str], key: str) -> Columns:
+def _columns_of_csv(file: TextIO, wanted: Sequence[str], named: str) -> Columns:
     try:
         reader = csv.DictReader(file, strict=True)
-        names = list(reader.fieldnames or [])
+        names = reader.fieldnames = [meant(name) for name in reader.fieldnames or ()]
         _require(wanted, names)
         for name in wanted:
             if names.count(name) > 1:
@@ -191,9 +199,16 @@ def _columns_of_csv(file: Any, wanted: Sequence[str], key: str) -> Columns:
             if None in row:
                 raise InputError(f"The table's row {number} has more cells than columns. Mend it.")
             for name in wanted:
-                columns[name].append(row[name])
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{key} = {file.name!r} cannot be read as CSV: {error}") from None
+                columns[name].append(meant(row[name]))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{named} cannot be read as CSV: it is not text in UTF-8 ({error.reason} at byte "
+            f"{error.start}; utf-8). Save it as UTF-8, or restore it from a copy."
+        ) from None
+    except (csv.Error, OSError) as error:
+        raise InputError(
+            f"{named} cannot be read as CSV: {error}. Save it anew, or restore it from a copy."
+        ) from None
     return columns
 
 

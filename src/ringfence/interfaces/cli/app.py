@@ -4,7 +4,8 @@ May touch every room, through the commands.
 """
 
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, TextIO
 
 import typer
 
@@ -71,13 +72,27 @@ def ringfence(
     """Find the best option that stays inside its limits, on a fixed budget."""
 
 
+def _noted(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    file: TextIO | None = None, line: str | None = None,
+) -> None:  # fmt: skip
+    """Show a warning of ours as a note, without the line of our code that it came from."""
+    if category.__module__.startswith("ringfence."):
+        sys.stderr.write(f"note: {message}\n")
+    else:
+        said = warnings.formatwarning(message, category, filename, lineno, line)
+        (file or sys.stderr).write(said)
+
+
 def main() -> None:
     """Run the command line; an error ends with one message, never a traceback.
 
     Its exit code is 2 where the input is to blame, and 1 where it is not.
     """
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _noted
+            app()
     except RingfenceError as error:
         sys.stderr.write(f"error: {error}\n")
         code = EXIT_BAD_INPUT if isinstance(error, InputError) else EXIT_FAILURE

@@ -5,7 +5,6 @@ names in the folder that was typed.
 """
 
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,8 +47,10 @@ def studies(incomplete: str) -> list[str]:
 
 def arms(context: typer.Context, incomplete: str) -> list[str]:
     """Complete an arm of the study file that was named before."""
+    from ringfence.simulation.reading import toml_file
+
     try:
-        content: Any = tomllib.loads(Path(context.params["study"]).read_text(encoding="utf-8-sig"))
+        content: Any = toml_file(Path(context.params["study"]), key="study", advice="")
         return _beginning(incomplete, map(str, content["arms"]))
     except (KeyError, TypeError, ValueError, OSError):
         return []

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, one_line
 from ringfence.core.strict import read_json
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import Json
@@ -23,6 +23,8 @@ from ringfence.interfaces.cli.verdicts import (
     require_record,
     write_record,
 )
+
+_MOST_METRICS = 4 * 2**20  # as over HTTP
 
 StudyName = Annotated[
     str,
@@ -89,18 +91,36 @@ def tell(
 ) -> None:
     """Record a pull's metrics."""
     known = open_study(study, storage)
-    text = sys.stdin.read() if metrics == "-" else metrics
+    _show_status(known.tell(pull, _metrics_of(metrics), lease=lease), json=json)
+
+
+def _metrics_of(argument: str) -> dict[str, Any]:
+    """Return the metrics that were given, or are on standard input."""
+    is_named, text = argument == "-", argument
+    if is_named:
+        content = sys.stdin.buffer.read(_MOST_METRICS + 1)
+        if len(content) > _MOST_METRICS:
+            raise InputError(
+                f"standard input has more than {_MOST_METRICS:,} bytes, which no metrics need. "
+                "Give one JSON object."
+            )
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"standard input is not text in UTF-8: {error.reason} at byte {error.start}. "
+                "Give one JSON object."
+            ) from None
+    shown = f"{'standard input' if is_named else 'metrics'} = {one_line(repr(text))}"
     try:
         found = read_json(text)
     except InputError as error:
-        raise InputError(f"metrics = {text!r}: {error}") from None
+        raise InputError(f"{shown}: {error}") from None
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise InputError(
-            f"metrics = {text!r} must be a JSON object, such as '{{\"score\": 0.8}}'. Mend it."
-        )
-    _show_status(known.tell(pull, found, lease=lease), json=json)
+        raise InputError(f"{shown} must be a JSON object, such as '{{\"score\": 0.8}}'. Write one.")
+    return found
 
 
 def fail(

@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from ringfence.core.errors import nearest
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
-from ringfence.interfaces.web.bodies import StrictRoute
+from ringfence.interfaces.web.lanes import LaneRoute, costly
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, AnyWatch
 from ringfence.interfaces.web.problems import MEDIA_TYPE, NotHereError, StrictJson
 from ringfence.reports.verdict import explanation, sentence, verdict_document
@@ -36,7 +36,7 @@ _READ = _errors(400, 401, 403, 404, 422, 503)
 _WRITE = _errors(400, 401, 403, 404, 409, 413, 415, 422, 503)
 _TOKEN = [Depends(HTTPBearer(auto_error=False, description="The token that writes need."))]
 
-router = APIRouter(prefix="/api", default_response_class=StrictJson, route_class=StrictRoute)
+router = APIRouter(prefix="/api", default_response_class=StrictJson, route_class=LaneRoute)
 
 
 @router.get(
@@ -190,6 +190,7 @@ def raise_budget(body: shapes.Budget, study: AnyStudy) -> Response:
     response_model=shapes.Verdict,
     responses=_READ,
 )
+@costly("verdicts")
 def recommend(study: AnyStudy) -> Response:
     """Return what `ringfence recommend --json` prints."""
     return StrictJson(verdict_document(study.recommend()))
@@ -202,6 +203,7 @@ def recommend(study: AnyStudy) -> Response:
     response_model=shapes.Explanation,
     responses=_READ,
 )
+@costly("verdicts")
 def explain(study: AnyStudy, arm: str | None = None) -> Response:
     """Return what `ringfence explain --json` prints, of one arm or of all."""
     if arm is not None and arm not in study.definition.arms:
@@ -219,6 +221,7 @@ def explain(study: AnyStudy, arm: str | None = None) -> Response:
     response_model=shapes.WhatIf,
     responses=_READ,
 )
+@costly("verdicts")
 def what_if(
     study: AnyStudy,
     threshold: Annotated[float, Query(allow_inf_nan=False)],
@@ -260,6 +263,7 @@ def list_pulls(
     response_class=Response,
     responses=_READ | {200: {"content": _any_of(downloads.TABLES)}},
 )
+@costly("documents")
 def export(study: AnyStudy, format: Literal["csv", "parquet", "json"] = "csv") -> Response:  # noqa: A002 - a word of the interface
     """Return pull, arm, seed and the metrics of every told pull."""
     return downloads.observations(study, format)
@@ -272,6 +276,7 @@ def export(study: AnyStudy, format: Literal["csv", "parquet", "json"] = "csv") -
     response_class=Response,
     responses=_READ | {200: {"content": {"text/html": {}}}},
 )
+@costly("documents")
 def record(study: AnyStudy) -> Response:
     """Return one HTML file with all that a reader needs to check the verdict."""
     return downloads.record(study)
@@ -284,6 +289,7 @@ def record(study: AnyStudy) -> Response:
     response_class=Response,
     responses=_READ | {200: {"content": _any_of(downloads.PICTURES)}},
 )
+@costly("documents")
 def figure(
     kind: Literal["map", "timeline", "allocation", "evidence"],
     shelf: AnyShelf,
@@ -308,6 +314,7 @@ def figure(
 )
 def events(study: AnyStudy, watch: AnyWatch) -> Response:
     """Send an event `change` whenever something was told, failed, issued or decided."""
+    watch.require_room()
     return StreamingResponse(watch.events(study.name), media_type="text/event-stream")
 
 

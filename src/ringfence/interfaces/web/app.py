@@ -21,6 +21,7 @@ from ringfence.interfaces.web.assets import address, asset
 from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.guard import Guard
 from ringfence.interfaces.web.jobs import Jobs
+from ringfence.interfaces.web.lanes import Lanes
 from ringfence.interfaces.web.live import Watch
 from ringfence.interfaces.web.problems import problem, problem_of, shape_problem
 from ringfence.interfaces.web.shelf import Shelf
@@ -38,8 +39,11 @@ def make_app(storage: str, door: Door, functions: Mapping[str, Functions] | None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.watch, app.state.jobs = Watch(shelf), Jobs()
-        yield
+        app.state.watch, app.state.lanes, app.state.jobs = Watch(shelf), Lanes(), Jobs()
+        try:
+            yield
+        finally:
+            app.state.jobs.close()
 
     from importlib.metadata import version
 

@@ -4,9 +4,8 @@ Plain ASGI, so that nothing is read or run before it has agreed. May touch the d
 """
 
 from collections.abc import MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
@@ -16,6 +15,7 @@ from ringfence.interfaces.web.door import COOKIE, Door
 from ringfence.interfaces.web.problems import problem
 
 MOST_BYTES = 4 * 2**20
+MOST_FORM_BYTES = 2**18  # what people type
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -32,11 +32,19 @@ _HEADERS = {
 }
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _OPEN = ("/token", "/static/")  # what a page that asks for the token needs itself
+_ONCE = ("host", "origin", "authorization", "content-type")  # headers that decide who comes in
+_MOST_DIGITS = 20
+_MOST_COOKIES = 4  # of our name: of other paths, or older
+_READ_ONLY = "this server is read-only. Start one without --read-only."
 _Scope: TypeAlias = MutableMapping[str, Any]
 
 
 class TooLargeError(Exception):
     """A body beyond the limit."""
+
+
+class GoneError(Exception):
+    """The client left before the end of its body."""
 
 
 class Guard:
@@ -65,10 +73,13 @@ class Guard:
             await refusal(scope, receive, send_guarded)
             return
         if scope["method"] not in _SAFE:
+            most = MOST_BYTES if str(scope["path"]).startswith("/api/") else MOST_FORM_BYTES
             try:
-                receive = _replayed(await _whole_body(scope, receive))
+                receive = _replayed(await _whole_body(scope, receive, most))
+            except GoneError:
+                return
             except TooLargeError:
-                refusal = problem(413, f"the body has more than {MOST_BYTES} bytes. Send less.")
+                refusal = problem(413, f"the body has more than {most} bytes. Send less.")
                 await refusal(scope, receive, send_guarded)
                 return
         await self.app(scope, receive, send_guarded)
@@ -77,25 +88,34 @@ class Guard:
         """Return why a request is not let in, or None if it is."""
         headers, path = Headers(scope=scope), str(scope["path"])
         hosts = headers.getlist("host")
+        for name in _ONCE:
+            if len(headers.getlist(name)) > 1:
+                return problem(400, f"the header {name!r} is there twice. Send it once.")
         if len(hosts) != 1 or not self.door.knows_host(hosts[0]):
             return problem(
                 400,
                 f"host = {', '.join(hosts)[:100]!r} is not a name of this server. Use its own "
                 "address, or start it with --allow-host NAME.",
             )
+        if _authority(headers.get("origin", "")) is None:
+            return problem(400, "the header 'origin' is no address. Send another, or none.")
         writes = scope["method"] not in _SAFE
         if self._is_foreign(headers, hosts[0], writes=writes):
             return problem(403, "the request comes from a page of another origin.")
         is_api = path.startswith("/api/")
         if writes and is_api:
             return self._write_refusal(headers)
+        knows = self._is_known(headers)
+        scope["may_compute"] = knows and not self.door.read_only
+        if writes and path != "/token":
+            return self._work_refusal(scope, knows=knows)
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given and not is_api:
             if self.door.is_token(given[0]):
                 return admission(self.door, path)
             scope["path"], scope["query_string"] = "/token", b"wrong=1"
             return None
-        if self.door.guards_pages and not path.startswith(_OPEN) and not self._is_known(headers):
+        if self.door.guards_pages and not path.startswith(_OPEN) and not knows:
             if is_api or path == "/openapi.json":
                 return _unauthorized("this address needs the header 'Authorization: Bearer TOKEN'")
             return RedirectResponse("/token", 303)
@@ -108,11 +128,11 @@ class Guard:
         ):
             return True
         origin = headers.get("origin")
-        return writes and origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+        return writes and origin is not None and _authority(origin) != host.lower()
 
     def _write_refusal(self, headers: Headers) -> Response | None:
         if self.door.read_only:
-            return problem(403, "this server is read-only. Start one without --read-only.")
+            return problem(403, _READ_ONLY)
         if not self._has_token(headers):
             return _unauthorized("a write needs the header 'Authorization: Bearer TOKEN'")
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -122,13 +142,21 @@ class Guard:
             )
         return None
 
+    def _work_refusal(self, scope: _Scope, *, knows: bool) -> Response | None:
+        """Return why a page's form is not taken: what it starts takes this machine's time."""
+        if self.door.read_only:
+            return problem(403, _READ_ONLY)
+        if not knows:  # the form for the token answers in its place
+            back = quote(str(scope["path"]).removesuffix("/stop"), safe="").encode()
+            scope.update(method="GET", path="/token", query_string=b"needed=1&next=" + back)
+        return None
+
     def _is_known(self, headers: Headers) -> bool:
-        try:
-            cookies = SimpleCookie(headers.get("cookie", ""))
-        except CookieError:
-            return False
-        held = cookies.get(COOKIE)
-        return self._has_token(headers) or (held is not None and self.door.is_cookie(held.value))
+        if self._has_token(headers):
+            return True
+        cookies = (part.partition("=") for part in headers.get("cookie", "").split(";"))
+        held = [value.strip() for name, _, value in cookies if name.strip() == COOKIE]
+        return any(map(self.door.is_cookie, held[:_MOST_COOKIES]))
 
     def _has_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -137,7 +165,7 @@ class Guard:
 
 def admission(door: Door, path: str) -> Response:
     """Let a browser in that has the token: a cookie remembers it, and its address forgets it."""
-    answer = RedirectResponse("/" + path.lstrip("/"), 303)  # never to another host
+    answer = RedirectResponse("/" + path.lstrip("/\\"), 303)  # never to another host
     answer.set_cookie(COOKIE, door.cookie, httponly=True, samesite="strict")
     return answer
 
@@ -146,19 +174,27 @@ def _unauthorized(why: str) -> Response:
     return problem(401, f"{why}, with the token of this server.", {"WWW-Authenticate": "Bearer"})
 
 
-async def _whole_body(scope: _Scope, receive: Receive) -> bytes:
+def _authority(origin: str) -> str | None:
+    """Return the host and port of an origin, or None if it cannot be read."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
+
+
+async def _whole_body(scope: _Scope, receive: Receive, most: int) -> bytes:
     """Read a body, as far as the limit."""
     said = Headers(scope=scope).get("content-length", "")
-    if said.isdecimal() and int(said) > MOST_BYTES:
+    if said.isdecimal() and (len(said) > _MOST_DIGITS or int(said) > most):
         raise TooLargeError
     parts, size = [], 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            break
+            raise GoneError
         parts.append(message.get("body", b""))
         size += len(parts[-1])
-        if size > MOST_BYTES:
+        if size > most:
             raise TooLargeError
         if not message.get("more_body", False):
             break

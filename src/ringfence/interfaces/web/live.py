@@ -10,11 +10,13 @@ from typing import Any
 
 from ringfence.core.errors import RingfenceError
 from ringfence.core.strict import strict_json
+from ringfence.interfaces.web.problems import BusyError
 from ringfence.interfaces.web.shelf import Shelf
 
 _POLL_SECONDS = 0.4
 _KEEP_ALIVE_SECONDS = 10.0
 _RETRY_MS = 2000
+MOST_FOLLOWERS = 350  # of the connections that a server has: others want to work
 
 
 class _Followed:
@@ -40,6 +42,11 @@ class Watch:
     def followers(self) -> int:
         """How many follow a study."""
         return sum(followed.followers for followed in self._followed.values())
+
+    def require_room(self) -> None:
+        """Refuse another follower where there are too many."""
+        if self.followers >= MOST_FOLLOWERS:
+            raise BusyError(f"{MOST_FOLLOWERS} follow studies already. Try again later.")
 
     def close(self) -> None:
         """End all streams; any thread may say so."""

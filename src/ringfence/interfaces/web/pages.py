@@ -3,6 +3,7 @@
 May touch every room.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +14,12 @@ from fastapi import APIRouter, Query, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from ringfence.core.errors import InputError
 from ringfence.interfaces.web import assets
 from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
 from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.guard import admission
+from ringfence.interfaces.web.lanes import LaneRoute, costly
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
@@ -30,6 +33,8 @@ from ringfence.study.facts import Round
 from ringfence.study.verdict import ArmVerdict, no_answer
 
 MOST_ARMS = 40
+_FIELDS = 20
+_PAGE_PATH = re.compile(r"/(?:plan|paper|jobs/[\w-]+|studies/[\w.%-]+)?(?:\?[\w.=%&+-]*)?")
 _PAGE = 50
 _WAITING = "Nothing to judge yet: too few pulls were told."
 FIGURES = {
@@ -39,7 +44,9 @@ FIGURES = {
     "evidence": "Evidence against each challenger",
 }
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+router = APIRouter(
+    include_in_schema=False, default_response_class=HTMLResponse, route_class=LaneRoute
+)
 
 
 def _environment() -> Environment:
@@ -80,12 +87,14 @@ def show_studies(shelf: AnyShelf) -> Response:
 
 
 @router.get("/studies/{name}")
+@costly("verdicts")
 def show_study(name: str, shelf: AnyShelf, *, show: str = "some") -> Response:
     """Show one study: the verdict first."""
     return page("study.html", **_study_content(shelf.look(name), every_arm=show == "all"))
 
 
 @router.get("/studies/{name}/what-if")
+@costly("verdicts")
 def show_what_if(
     study: AnyStudy,
     shelf: AnyShelf,
@@ -125,17 +134,36 @@ def show_pulls(
 
 
 @router.get("/token")
-def show_token_form(*, wrong: bool = False) -> Response:
-    """Ask for the token."""
-    return page("token.html", code=401 if wrong else 200, wrong=wrong)
+def show_token_form(*, wrong: bool = False, needed: bool = False, next: str = "/") -> Response:  # noqa: A002 - a word of the address
+    """Ask for the token; `next` is the page to go on to."""
+    code = 401 if wrong or needed else 200
+    return page("token.html", code=code, wrong=wrong, next=_own_page(next))
 
 
 @router.post("/token")
 async def take_token(request: Request) -> Response:
     """Let a browser in that has the token."""
-    given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])
+    form = await form_of(request)
     door: Door = request.app.state.door
-    return admission(door, "/") if door.is_token(given[0]) else show_token_form(wrong=True)
+    onward = _own_page(form.get("next", "/"))
+    if door.is_token(form.get("token", "")):
+        return admission(door, onward)
+    return show_token_form(wrong=True, next=onward)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Return a form's fields, each once."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return {key: values[-1] for key, values in parse_qs(body, max_num_fields=_FIELDS).items()}
+    except ValueError:
+        raise InputError(
+            f"the form has more than {_FIELDS} fields. Send those of the page."
+        ) from None
+
+
+def _own_page(path: str) -> str:
+    return path if _PAGE_PATH.fullmatch(path) else "/"
 
 
 def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:

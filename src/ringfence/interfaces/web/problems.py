@@ -33,6 +33,10 @@ class NotHereError(RingfenceError):
     """Nothing is at the address, or not yet."""
 
 
+class BusyError(RingfenceError):
+    """Too much is asked for at once: the same call may be made again later."""
+
+
 _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     DamagedError: 500,
     StorageError: 503,
@@ -43,6 +47,7 @@ _STATUS: Mapping[type[RingfenceError], int] = {  # the first that fits
     ToldOtherwiseError: 409,
     InputError: 422,
     NoAnswerError: 422,
+    BusyError: 503,
     MissingExtraError: 501,
     RingfenceError: 500,
 }

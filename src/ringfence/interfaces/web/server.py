@@ -16,6 +16,7 @@ import uvicorn
 from ringfence.core.errors import InputError, RingfenceError
 from ringfence.interfaces.web.app import make_app
 from ringfence.interfaces.web.assets import chart_library
+from ringfence.interfaces.web.connections import Connection, most_connections
 from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.live import Watch
 
@@ -111,9 +112,13 @@ def make_server(storage: str, door: Door, functions: Any = None) -> _Server:
     app = make_app(storage, door, functions)
     # The chart library takes seconds to be put together: it is begun before anyone asks.
     threading.Thread(target=chart_library, daemon=True).start()
+    Connection.most = most_connections()
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=Connection,
+        ws="none",
+        limit_concurrency=Connection.most + 1,
+        log_level="error",  # who sends what is no request must not fill the log
         access_log=False,  # addresses may hold a token
         server_header=False,
         date_header=False,

@@ -16,6 +16,8 @@ from ringfence.interfaces.checking import study_name
 from ringfence.interfaces.leases import Status
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.studies import Study
+from ringfence.interfaces.web.work import StudySource
+from ringfence.storage.memory import MemoryStorage
 from ringfence.study.reading import View
 from ringfence.study.verdict import Verdict, in_the_running, verdict_of
 
@@ -57,6 +59,7 @@ class Shelf:
         With `exists`, a file that is missing is refused rather than made.
         """
         self.storage = open_storage(storage, exists=exists)
+        self._url = storage
         self._functions = functions or {}
         self._places: dict[str, _Place] = {}
         self._lock = Lock()
@@ -68,6 +71,16 @@ class Shelf:
     def study(self, name: str) -> Study:
         """Return a study that exists; it is loaded once."""
         return self._place(name).study
+
+    def source(self, name: str) -> StudySource:
+        """Return how another process finds a study that exists."""
+        found = self.study(name)
+        if self._url == MemoryStorage.url:
+            raise InputError(
+                f"study {name!r} is kept in memory, where no other process finds it. Keep it in a "
+                "file, with storage = 'sqlite:///NAME.db'."
+            )
+        return StudySource(found.name, self._url, self._functions.get(name))
 
     def brief(self, name: str) -> dict[str, Any]:
         """Return where a study stands by its head alone: one row, whatever its size."""

@@ -3,29 +3,32 @@
 May touch every room.
 """
 
-from typing import Any, Literal
-from urllib.parse import parse_qs
+import math
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import quote
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from ringfence.core.errors import InputError
-from ringfence.interfaces.web.jobs import (
-    MOST_REPLICATIONS,
-    Job,
-    Jobs,
-    pasted_instance,
-    planning,
-    reproduction,
-)
-from ringfence.interfaces.web.pages import page
+from ringfence.interfaces.web.jobs import Job, Jobs
+from ringfence.interfaces.web.lanes import LaneRoute, costly
+from ringfence.interfaces.web.pages import form_of, page
 from ringfence.interfaces.web.parts import AnyShelf
-from ringfence.interfaces.web.problems import NotHereError
+from ringfence.interfaces.web.problems import BusyError, NotHereError
+from ringfence.interfaces.web.work import (
+    MOST_REPLICATIONS,
+    NamedSource,
+    Planning,
+    Reproduction,
+    TextSource,
+    require_short,
+)
 from ringfence.policies.registry import POLICIES
-from ringfence.simulation.instance import PAPER_INSTANCES, Instance
-from ringfence.simulation.planning import whole_target
+from ringfence.simulation.instance import PAPER_INSTANCES
 
 _REPLICATIONS = 20_000
+_MOST_DIGITS = 9
 _EXAMPLE = """objective = "maximize mean(score)"
 constraints = ["mean(latency_ms) <= 200"]
 metrics = ["score", "latency_ms"]
@@ -40,7 +43,10 @@ medium = { mean = [0.76, 185.0] }
 large = { mean = [0.81, 240.0] }
 """
 
-router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+router = APIRouter(
+    include_in_schema=False, default_response_class=HTMLResponse, route_class=LaneRoute
+)
+Form: TypeAlias = Annotated[dict[str, str], Depends(form_of)]
 
 
 def _jobs(request: Request) -> Jobs:
@@ -48,73 +54,99 @@ def _jobs(request: Request) -> Jobs:
     return found
 
 
+def _may_compute(request: Request) -> dict[str, bool]:
+    """Return what a page that starts work says of it: the guard has seen who asks."""
+    return {
+        "may_compute": request.scope.get("may_compute", False),
+        "read_only": request.app.state.door.read_only,
+    }
+
+
+AnyJobs: TypeAlias = Annotated[Jobs, Depends(_jobs)]
+Leave: TypeAlias = Annotated[dict[str, bool], Depends(_may_compute)]
+
+
 @router.get("/plan")
-def show_planner(shelf: AnyShelf, study: str = "") -> Response:
+def show_planner(shelf: AnyShelf, leave: Leave, study: str = "") -> Response:
     """Ask what is to be planned."""
-    return _planner(shelf.names(), {"study": study})
+    return _planner(shelf.names(), {"study": study}, leave)
 
 
 @router.post("/plan")
-async def begin_plan(request: Request, shelf: AnyShelf) -> Response:
-    """Begin to plan."""
-    form = await _form(request)
+def begin_plan(form: Form, shelf: AnyShelf, jobs: AnyJobs, leave: Leave) -> Response:
+    """Begin to plan; what was typed in is read by the process that plans."""
     try:
-        source: Any = form.get("source", "")
-        if source == "text":
-            source = Instance.from_dict(pasted_instance(form.get("text", "")), name="your instance")
-        elif source.startswith("study:"):
-            source = shelf.study(source.removeprefix("study:"))
-        elif source not in PAPER_INSTANCES:
-            raise InputError(f"source = {source!r} is unknown. Choose one of the list.")
+        name = form.get("source", "")
+        if name == "text":
+            require_short(form.get("text", ""))
+            source: Any = TextSource(form.get("text", ""))
+            name = "your instance"
+        elif name.startswith("study:"):
+            source = shelf.source(name.removeprefix("study:"))
+            name = source.name
+        elif name in PAPER_INSTANCES:
+            source = NamedSource(name)
+        else:
+            raise InputError(f"source = {name[:200]!r} is unknown. Choose one of the list.")
         policy = form.get("policy") or None
         if policy is not None and policy not in {one.name for one in POLICIES}:
-            raise InputError(f"policy = {policy!r} is unknown. Choose one of the list.")
+            raise InputError(f"policy = {policy[:200]!r} is unknown. Choose one of the list.")
         target = _target(form.get("target", ""))
-        work = planning(source, policy, target, brief="brief" in form)
-        name = getattr(source, "name", source)
-        job = _jobs(request).begin("plan", f"Plan for {name} at an error of {target:g}", work)
-    except InputError as error:
-        return _planner(shelf.names(), form, problem=str(error))
+        work = Planning(source, policy, target, brief="brief" in form)
+        job = jobs.begin("plan", f"Plan for {name} at an error of {target:g}", work, form)
+    except (InputError, BusyError) as error:
+        code = 503 if isinstance(error, BusyError) else 422
+        return _planner(shelf.names(), form, leave, problem=str(error), code=code)
     return RedirectResponse(f"/jobs/{job.key}", 303)
 
 
 @router.get("/paper")
-def show_paper(request: Request) -> Response:
+def show_paper(jobs: AnyJobs, leave: Leave) -> Response:
     """Show the paper's panels if they were drawn, and how to draw them."""
-    return page("paper.html", job=_jobs(request).latest("paper"), replications=_REPLICATIONS)
+    return page("paper.html", job=jobs.latest("paper"), replications=_REPLICATIONS, **leave)
 
 
 @router.post("/paper")
-async def begin_paper(request: Request) -> Response:
+def begin_paper(form: Form, jobs: AnyJobs) -> Response:
     """Begin to draw the paper's panels."""
-    text = (await _form(request)).get("replications", "")
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_REPLICATIONS:
+    text = form.get("replications", "")
+    is_whole = text.isdecimal() and len(text) <= _MOST_DIGITS
+    if not is_whole or not 1 <= int(text) <= MOST_REPLICATIONS:
         raise InputError(
-            f"replications = {text!r} must be a whole number from 1 to {MOST_REPLICATIONS}."
+            f"replications = {text[:200]!r} must be a whole number from 1 to {MOST_REPLICATIONS}."
         )
-    job = _jobs(request).begin("paper", "The paper's four panels", reproduction(int(text)))
+    job = jobs.begin("paper", "The paper's four panels", Reproduction(int(text)), form)
     return RedirectResponse(f"/jobs/{job.key}", 303)
 
 
 @router.get("/jobs/{key}")
-def show_job(key: str, request: Request) -> Response:
+def show_job(key: str, shelf: AnyShelf, jobs: AnyJobs, leave: Leave) -> Response:
     """Show how far work is, or what came of it."""
-    job = _jobs(request).find(key)
+    job = jobs.find(key)
     if job.kind == "paper" and job.result is not None:
-        return page("paper.html", job=job, replications=_REPLICATIONS)
+        return page("paper.html", job=job, replications=_REPLICATIONS, **leave)
+    if job.kind == "plan" and job.problem is not None:
+        return _planner(shelf.names(), dict(job.form), leave, problem=job.problem)
     return page("job.html", job=job, plan=_plan_content(job))
 
 
+@router.post("/jobs/{key}/stop")
+def stop_job(key: str, jobs: AnyJobs) -> Response:
+    """End work that is no longer wanted."""
+    return RedirectResponse(f"/jobs/{jobs.stop(key).key}", 303)
+
+
 @router.get("/jobs/{key}/figure")
+@costly("documents")
 def show_figure(
-    key: str, request: Request, theme: Literal["light", "dark", "print"] = "light",
+    key: str, jobs: AnyJobs, theme: Literal["light", "dark", "print"] = "light",
     format: Literal["json", "svg", "png", "pdf"] = "json",  # noqa: A002 - a word of the interface
 ) -> Response:  # fmt: skip
     """Draw what came of work."""
     from ringfence.interfaces.web.downloads import plain_figure
     from ringfence.reports import charts
 
-    job = _jobs(request).find(key)
+    job = jobs.find(key)
     if job.result is None:
         raise NotHereError("this work has no result yet. Wait for it.")
     chart = (
@@ -125,11 +157,14 @@ def show_figure(
     return plain_figure(chart, format, theme)
 
 
-def _planner(names: list[str], form: dict[str, str], problem: str | None = None) -> Response:
+def _planner(
+    names: list[str], form: dict[str, str], leave: dict[str, bool], problem: str | None = None,
+    code: int = 200,
+) -> Response:  # fmt: skip
     wanted = form.get("source") or (f"study:{form['study']}" if form.get("study") else "paper-3")
     return page(
         "plan.html",
-        code=200 if problem is None else 422,
+        code=code,
         instances=PAPER_INSTANCES,
         names=names,
         policies=[policy.name for policy in POLICIES],
@@ -139,6 +174,8 @@ def _planner(names: list[str], form: dict[str, str], problem: str | None = None)
         brief="brief" in form,
         text=form.get("text") or _EXAMPLE,
         problem=problem,
+        onward=f"/plan?study={quote(form['study'])}" if form.get("study") else "/plan",
+        **leave,
     )
 
 
@@ -151,14 +188,9 @@ def _plan_content(job: Job) -> dict[str, Any] | None:
 
 def _target(text: str) -> float:
     try:
-        return whole_target(float(text))
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"target = {text!r} must be a number, such as 0.01. Mend it.") from None
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """Return a form's fields, each once."""
-    body = (await request.body()).decode("utf-8", "replace")
-    return {key: values[-1] for key, values in parse_qs(body).items()}
+        target = float(text)
+    except ValueError:
+        target = math.nan
+    if not 0.0 < target < 1.0:
+        raise InputError(f"target = {text[:200]!r} must be a number from 0 to 1, such as 0.01.")
+    return target

@@ -92,9 +92,10 @@ if (followed) {
 }
 const polled = document.querySelector("[data-poll]");
 if (polled) {
+  let last = 0;  // work that nobody looks at is stopped: a page that is not seen looks now and then
   const timer = setInterval(() => {
     if (!document.querySelector("[data-poll]")) clearInterval(timer);
-    else if (!document.hidden) refresh();
+    else if (!document.hidden || Date.now() - last > 20000) { last = Date.now(); refresh(); }
   }, Number(polled.dataset.poll));
 }
 
