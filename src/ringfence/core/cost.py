@@ -24,11 +24,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
+from ringfence.core.gaps import FURTHEST
 
 NEVER = 1e100
 _TINY = 1e-12
 _MOST_PIVOTS = 200
 _FAR = 1e60  # deviations, beyond which nothing is told apart
+_NO_HINDRANCE = 1e8  # deviations below zero
+_MOST_HINDRANCE = 1e200
 _ROOT_HALF_PI = 1.2533141373155003
 
 
@@ -42,6 +45,7 @@ class CostWork(NamedTuple):
     tableau: Floats
     diagonal: Floats
     multipliers: Floats
+    units: Floats
     active: Mask
 
 
@@ -49,7 +53,7 @@ def cost_work(attribute_count: int) -> CostWork:
     """Return room for the programs of a problem with that many attributes."""
     n = attribute_count
     return CostWork(
-        np.zeros(n), np.zeros((n, n + 1)), np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
+        np.zeros(n), np.zeros((n, n + 1)), *np.zeros((3, n)), np.zeros(n, np.bool_)
     )
 
 
@@ -62,6 +66,7 @@ def least_energy(work: CostWork, size: int) -> float:
     """
     linear, tableau, diagonal = work.linear, work.tableau, work.diagonal
     multipliers, active = work.multipliers, work.active
+    measure_in_deviations(work, size)
     for i in range(size):
         tableau[i, size] = -linear[i]
         diagonal[i] = tableau[i, i]
@@ -79,15 +84,37 @@ def least_energy(work: CostWork, size: int) -> float:
             s = replaced_by(r, work, size)
             if s < 0:
                 return NEVER
+            if not tableau[s, s] > 0.0:  # as below
+                break
             pivot(tableau, size, s)
             active[s] = False
+        if not tableau[r, r] > 0.0:  # never, but for rounding
+            break
         pivot(tableau, size, r)
         active[r] = not active[r]
     energy = 0.0
     for i in range(size):
         multipliers[i] = max(tableau[i, size], 0.0) if active[i] else 0.0
         energy += 0.5 * multipliers[i] * linear[i]
+        multipliers[i] *= work.units[i]
     return min(energy, NEVER)
+
+
+def measure_in_deviations(work: CostWork, size: int) -> None:
+    """Put the program into units in which G has about ones in its diagonal, in place.
+
+    Units are powers of two, so that nothing is rounded; they make sure that nothing overflows. What
+    lies beyond any number of deviations that matters is as good as there.
+    """
+    linear, tableau, units = work.linear, work.tableau, work.units
+    for i in range(size):
+        _, exponent = math.frexp(tableau[i, i])
+        units[i] = math.ldexp(1.0, -(exponent // 2))
+    for i in range(size):
+        far = _FAR / units[i]
+        linear[i] = min(max(linear[i], -far), far) * units[i]
+        for j in range(size):
+            tableau[i, j] = tableau[i, j] * units[i] * units[j]
 
 
 def replaced_by(r: int, work: CostWork, size: int) -> int:
@@ -122,8 +149,10 @@ def pivot(tableau: Floats, size: int, r: int) -> None:
 
 
 def moving_cost(gap: float, variance: float, n: float) -> float:
-    """Return the cost for one attribute to move by a gap."""
-    return min(n * gap * gap / (2.0 * variance), NEVER)
+    """Return the cost for one attribute to move by a gap, if it varies: at most NEVER."""
+    near = min(gap, FURTHEST)
+    square = n * near * near
+    return square / max(2.0 * variance, square / NEVER)
 
 
 def failing_cost(
@@ -190,13 +219,18 @@ def beating_cost(
     if energy <= 0.0 or energy >= NEVER:
         return energy, 0.0
     pressure = work.multipliers[0]
-    return energy, min(1.0, pressure * pressure * best_variance / (2.0 * energy))
+    return energy, min(1.0, pressure * (pressure * best_variance) / (2.0 * energy))
 
 
 def is_regular(covariances: Floats, arm: int) -> bool:
-    """Tell whether an arm's two attributes are noisy, and neither follows from the other."""
-    product = covariances[arm, 0, 0] * covariances[arm, 1, 1]
-    crossed = covariances[arm, 0, 1]
+    """Tell whether an arm's two attributes are noisy, and neither follows from the other.
+
+    Noise is irregular also where products of variances are no numbers any more.
+    """
+    lead, limit = covariances[arm, 0, 0], covariances[arm, 1, 1]
+    if not (min(lead, limit) > 1.0 / FURTHEST and max(lead, limit) < FURTHEST):
+        return False
+    product, crossed = lead * limit, covariances[arm, 0, 1]
     return bool(product - crossed * crossed > _TINY * product)
 
 
@@ -266,9 +300,10 @@ def hindrance(z: float) -> float:
 
     That is one over a normal's chance to exceed z, without the exponent exp(-z^2/2) of z > 0, which
     the cost has already: 1 far below zero, 2 on the verge, z sqrt(2 pi) far beyond. This curve
-    has all three and is nowhere off by more than 17%, for the price of a root.
+    has all three and is nowhere off by more than 17%, for the price of a root. Where rounding would
+    take it below 1 it is 1.
     """
-    y = _ROOT_HALF_PI * z
+    y = _ROOT_HALF_PI * min(max(z, -_NO_HINDRANCE), _FAR)
     return 1.0 + y + math.sqrt(1.0 + y * y)
 
 
@@ -290,21 +325,24 @@ def beating_hindrance(
     hardest, highest = -1, 0.0
     for c in range(estimates.shape[1]):
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
-        height = gap * abs(gap) / variance if variance > 0.0 else 0.0
+        height = gap / math.sqrt(variance) if variance > 0.0 else 0.0
         if variance > 0.0 and (hardest < 0 or height > highest):
             hardest, highest = c, height
     if hardest < 0:
         return 1.0
     met, spread = _demand(estimates, covariances, best, best_n, arm, n, thresholds, hardest)
+    far = _FAR * math.sqrt(spread)
+    met = min(max(met, -far), far)
     total = 1.0
     for c in range(estimates.shape[1]):
         if c == hardest:
             continue
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
         slope = covariances[arm, c, hardest] / n / spread
-        free = variance - slope * slope * spread
+        free = variance - slope * (slope * spread)
         if free > _TINY * variance:
             total *= hindrance((gap - slope * met) / math.sqrt(free))
+            total = min(total, _MOST_HINDRANCE)
     return total
 
 
@@ -373,5 +411,5 @@ def nearing_cost(
             for c in range(size):
                 pressure += work.multipliers[c]
             if energy > 0.0:
-                share = min(1.0, pressure * pressure * best_variance / (2.0 * energy))
+                share = min(1.0, pressure * (pressure * best_variance) / (2.0 * energy))
     return least, share

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.gaps import FURTHEST, apparent_best, margin
 from ringfence.core.posterior import margin_variance
 from ringfence.core.schedule import one_more_than_arms
 from ringfence.policies.policy import AdaptivePolicy, Evidence
@@ -72,14 +72,21 @@ def standardised(gap: float, variance: float) -> float:
     """Return gap^2 / variance within bounds that keep every weight finite."""
     if variance <= 0.0:
         return LARGEST_GAP
-    return min(max(gap * gap / variance, LEAST_GAP), LARGEST_GAP)
+    near = min(max(gap, -FURTHEST), FURTHEST)
+    square = near * near
+    return max(square / max(variance, square / LARGEST_GAP), LEAST_GAP)
+
+
+def noisier(variance: float, other: float) -> float:
+    """Return how many times larger one variance is than another, at most LARGEST_GAP."""
+    return variance / max(other, variance / LARGEST_GAP)
 
 
 def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
     """Fill in the proportions where the best arm looks feasible."""
     estimates, covariances, thresholds = seen.estimates, seen.covariances, seen.thresholds
     best_variance = covariances[best, 0, 0]
-    squares = 0.0
+    squares = 0.0  # each over how much noisier the arm is than the best one
     for i in range(estimates.shape[0]):
         weights[i] = 0.0
         if not seen.alive[i] or i == best:
@@ -94,10 +101,10 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
         if lead >= 0.0 and standardised(lead, variance + best_variance) >= violation:
             weights[i] = 1.0 / standardised(lead, variance)
             if variance > 0.0:
-                squares += weights[i] * weights[i] / variance
+                squares += weights[i] * weights[i] * noisier(best_variance, variance)
         else:
             weights[i] = 1.0 / max(violation, LEAST_GAP)
-    weights[best] = (best_variance * squares) ** 0.5
+    weights[best] = squares**0.5
     for c in range(1, estimates.shape[1]):
         slack = thresholds[c - 1] - estimates[best, c]
         weights[best] = max(weights[best], 1.0 / standardised(slack, covariances[best, c, c]))
@@ -106,6 +113,7 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
 def weigh_against_infeasible(seen: Evidence, best: int, weights: Floats) -> None:
     """Fill in the proportions where no arm looks feasible: those of OCBA on the margins."""
     best_margin = margin(seen.estimates, best, seen.scales, seen.thresholds)
+    own = margin_variance(seen.estimates, seen.covariances, best, seen.scales, seen.thresholds)
     squares = 0.0
     for i in range(seen.estimates.shape[0]):
         weights[i] = 0.0
@@ -117,9 +125,8 @@ def weigh_against_infeasible(seen: Evidence, best: int, weights: Floats) -> None
         )
         weights[i] = 1.0 / standardised(lead, variance)
         if variance > 0.0:
-            squares += weights[i] * weights[i] / variance
-    own = margin_variance(seen.estimates, seen.covariances, best, seen.scales, seen.thresholds)
-    weights[best] = max((own * squares) ** 0.5, 1.0 / LARGEST_GAP)
+            squares += weights[i] * weights[i] * noisier(own, variance)
+    weights[best] = max(squares**0.5, 1.0 / LARGEST_GAP)
 
 
 POLICY = AdaptivePolicy(
