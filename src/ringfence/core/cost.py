@@ -218,8 +218,13 @@ def beating_cost(
     energy = least_energy(work, size)
     if energy <= 0.0 or energy >= NEVER:
         return energy, 0.0
-    pressure = work.multipliers[0]
-    return energy, min(1.0, pressure * (pressure * best_variance) / (2.0 * energy))
+    return energy, share_of(work.multipliers[0], work.units[0], best_variance, energy)
+
+
+def share_of(pressure: float, unit: float, variance: float, energy: float) -> float:
+    """Return the best arm's share of a cost; with a power of two as a unit nothing overflows."""
+    pressure /= unit
+    return min(1.0, pressure * pressure * (variance * unit * unit) / (2.0 * energy))
 
 
 def is_regular(covariances: Floats, arm: int) -> bool:
@@ -325,7 +330,9 @@ def beating_hindrance(
     hardest, highest = -1, 0.0
     for c in range(estimates.shape[1]):
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
-        height = gap / math.sqrt(variance) if variance > 0.0 else 0.0
+        near = min(max(gap, -FURTHEST), FURTHEST)
+        square = near * abs(near)
+        height = square / max(variance, abs(square) / NEVER) if variance > 0.0 else 0.0
         if variance > 0.0 and (hardest < 0 or height > highest):
             hardest, highest = c, height
     if hardest < 0:
@@ -407,9 +414,10 @@ def nearing_cost(
         energy = least_energy(work, size)
         if energy < least:
             least, share = energy, 0.0
-            pressure = 0.0
+            pressure, unit = 0.0, 0.0
             for c in range(size):
                 pressure += work.multipliers[c]
+                unit = max(unit, work.units[c])
             if energy > 0.0:
-                share = min(1.0, pressure * (pressure * best_variance) / (2.0 * energy))
+                share = share_of(pressure, unit, best_variance, energy)
     return least, share

@@ -18,6 +18,7 @@ from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 LEAST_GAP = 1e-12  # squared, in units of the noise: bounds the weight of an arm in a tie
 LARGEST_GAP = 1e100
+LEAST_NOISE = 1e-270  # a variance that weights may be divided by
 
 
 class Work(NamedTuple):
@@ -77,16 +78,17 @@ def standardised(gap: float, variance: float) -> float:
     return max(square / max(variance, square / LARGEST_GAP), LEAST_GAP)
 
 
-def noisier(variance: float, other: float) -> float:
-    """Return how many times larger one variance is than another, at most LARGEST_GAP."""
-    return variance / max(other, variance / LARGEST_GAP)
+def root(variance: float, squares: float) -> float:
+    """Return the root of a product, at most LARGEST_GAP."""
+    most = LARGEST_GAP * LARGEST_GAP / max(variance, 1.0 / LARGEST_GAP)
+    return (variance * min(squares, most)) ** 0.5
 
 
 def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
     """Fill in the proportions where the best arm looks feasible."""
     estimates, covariances, thresholds = seen.estimates, seen.covariances, seen.thresholds
     best_variance = covariances[best, 0, 0]
-    squares = 0.0  # each over how much noisier the arm is than the best one
+    squares = 0.0
     for i in range(estimates.shape[0]):
         weights[i] = 0.0
         if not seen.alive[i] or i == best:
@@ -101,10 +103,10 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
         if lead >= 0.0 and standardised(lead, variance + best_variance) >= violation:
             weights[i] = 1.0 / standardised(lead, variance)
             if variance > 0.0:
-                squares += weights[i] * weights[i] * noisier(best_variance, variance)
+                squares += weights[i] * weights[i] / max(variance, LEAST_NOISE)
         else:
             weights[i] = 1.0 / max(violation, LEAST_GAP)
-    weights[best] = squares**0.5
+    weights[best] = root(best_variance, squares)
     for c in range(1, estimates.shape[1]):
         slack = thresholds[c - 1] - estimates[best, c]
         weights[best] = max(weights[best], 1.0 / standardised(slack, covariances[best, c, c]))
@@ -113,7 +115,6 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
 def weigh_against_infeasible(seen: Evidence, best: int, weights: Floats) -> None:
     """Fill in the proportions where no arm looks feasible: those of OCBA on the margins."""
     best_margin = margin(seen.estimates, best, seen.scales, seen.thresholds)
-    own = margin_variance(seen.estimates, seen.covariances, best, seen.scales, seen.thresholds)
     squares = 0.0
     for i in range(seen.estimates.shape[0]):
         weights[i] = 0.0
@@ -125,8 +126,9 @@ def weigh_against_infeasible(seen: Evidence, best: int, weights: Floats) -> None
         )
         weights[i] = 1.0 / standardised(lead, variance)
         if variance > 0.0:
-            squares += weights[i] * weights[i] * noisier(own, variance)
-    weights[best] = max(squares**0.5, 1.0 / LARGEST_GAP)
+            squares += weights[i] * weights[i] / max(variance, LEAST_NOISE)
+    own = margin_variance(seen.estimates, seen.covariances, best, seen.scales, seen.thresholds)
+    weights[best] = max(root(own, squares), 1.0 / LARGEST_GAP)
 
 
 POLICY = AdaptivePolicy(
