@@ -5,12 +5,11 @@ squares up to 1e120) and by what counts as noise at all. Within that, everything
 generator, so that a case can be found again by its number.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.noise import LEAST_VARIANCE
+from ringfence.core.baseline import difference_covariances, difference_scales, differences
+from ringfence.core.noise import LEAST_VARIANCE, fill_covariances, fill_pooled, fill_scales
 from ringfence.policies.policy import Evidence
 
 ARMS = (1, 2, 2, 3, 3, 4, 5, 8, 30)
@@ -19,6 +18,7 @@ SIZES = (0.0, 1e-60, 1e-30, 1e-9, 0.1, 1.0, 3.0, 200.0, 1e9, 1e30, 1e60, 1e120)
 BEYOND_SQUARES = (1e155, 1e170, 1e200)  # with noise that such a value would have
 DEVIATIONS = (0.0, 1e-120, 1e-60, 1e-30, 1e-17, 1e-9, 0.1, 1.0, 1e9, 1e30, 1e60, 1e120)
 COUNTS = (1, 1, 2, 3, 10, 11, 1000, 10**6, 10**9)
+FACTORS = (0.0, 1.0, 1.1, -1.0, 1e-20, 1e20)
 LIMITS = (0.0, 1e-60, 0.1, 1.0, 200.0, 1e60, 1e150)
 
 
@@ -35,7 +35,7 @@ def evidence_of(rng: np.random.Generator, arm_count: int, size: int) -> Evidence
     estimates = np.column_stack([_values(rng, arm_count, huge=huge) for _ in range(size)])
     thresholds = np.array([_limit(rng, estimates[:, c]) for c in range(1, size)])
     for c in range(1, size):
-        if rng.random() < 0.3:  # just at the limit, or within an ulp or two of it
+        if abs(thresholds[c - 1]) <= 1e120 and rng.random() < 0.3:  # at the limit, but for an ulp
             estimates[:, c] = thresholds[c - 1] + _ulps(rng, arm_count, thresholds[c - 1])
     covariances = _covariances(rng, arm_count, size, huge=huge)
     counts = _counts(rng, arm_count)
@@ -44,11 +44,30 @@ def evidence_of(rng: np.random.Generator, arm_count: int, size: int) -> Evidence
     if rng.random() < 0.3:  # some arms are copies of others
         copied = rng.integers(0, arm_count, arm_count)
         estimates, covariances, counts = estimates[copied], covariances[copied], counts[copied]
+    if rng.random() < 0.4 and not huge:  # as a study finds it
+        scales = _estimate_noise(covariances, counts, estimates)
+    else:
+        scales = _scales(rng, covariances)
+    if rng.random() < 0.2 and not huge:  # limits relative to a baseline
+        baseline, factors = int(rng.integers(arm_count)), rng.choice(FACTORS, size - 1)
+        estimates = differences(estimates, baseline, factors)
+        covariances = difference_covariances(covariances, counts, baseline, factors)
+        scales = difference_scales(scales, factors)
     return Evidence(
-        estimates, counts, np.zeros(arm_count, np.int64), alive, covariances,
-        _scales(rng, covariances), thresholds, rng.permutation(arm_count),
-        np.array([int(rng.choice([0, 1, 2, 50, 10**9]))]),
+        estimates, counts, np.zeros(arm_count, np.int64), alive, covariances, scales, thresholds,
+        rng.permutation(arm_count), np.array([int(rng.choice([0, 1, 2, 50, 10**9]))]),
     )  # fmt: skip
+
+
+def _estimate_noise(covariances: Floats, counts: Integers, estimates: Floats) -> Floats:
+    """Put shrunk covariances in the place of the arms' own, and return the scales."""
+    size = covariances.shape[1]
+    scatters = covariances * np.maximum(counts - 1, 0)[:, None, None]
+    pooled, scales = np.zeros((size, size)), np.ones(size)
+    fill_pooled(pooled, scatters, counts)
+    fill_scales(scales, pooled)
+    fill_covariances(covariances, scatters, counts, pooled, estimates)
+    return scales
 
 
 def _values(rng: np.random.Generator, arm_count: int, *, huge: bool) -> Floats:
@@ -81,9 +100,7 @@ def _counts(rng: np.random.Generator, arm_count: int) -> Integers:
     return np.asarray(rng.choice(COUNTS, arm_count))
 
 
-def _covariances(
-    rng: np.random.Generator, arm_count: int, size: int, *, huge: bool
-) -> Floats:
+def _covariances(rng: np.random.Generator, arm_count: int, size: int, *, huge: bool) -> Floats:
     """Return covariances of all sizes: regular, singular, all but singular, none."""
     least = 9 if huge else 0  # from 1e30 on
     if rng.random() < 0.6:
@@ -118,9 +135,7 @@ def _scales(rng: np.random.Generator, covariances: Floats) -> Floats:
     return np.where(rng.random(len(scales)) < 0.1, stated, scales)
 
 
-def stacked(
-    rng: np.random.Generator, arm_count: int, size: int, number: int
-) -> Evidence:
+def stacked(rng: np.random.Generator, arm_count: int, size: int, number: int) -> Evidence:
     """Return so many cases of one shape, in stacked arrays."""
     found = [evidence_of(rng, arm_count, size) for _ in range(number)]
     return Evidence(*(np.array(arrays) for arrays in zip(*found, strict=True)))
@@ -129,9 +144,3 @@ def stacked(
 def nth(whole: Evidence, r: int) -> Evidence:
     """Return one of stacked cases."""
     return Evidence(*(array[r] for array in whole))
-
-
-def cases(seed: int, number: int) -> Iterator[Evidence]:
-    """Yield so many cases."""
-    for place in range(number):
-        yield evidence(seed, place)

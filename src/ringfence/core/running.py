@@ -150,9 +150,7 @@ def fill_running(
         row += 2 if recipe.kinds[c] >= VARIANCE else 1
 
 
-def varied_by_rounding(
-    running: Running, recipe: Recipe, arm: int, scatters: Floats
-) -> list[bool]:
+def varied_by_rounding(running: Running, recipe: Recipe, arm: int, scatters: Floats) -> list[bool]:
     """Tell of which attributes an arm's pulls differed, and were taken for the same."""
     found, row = [], 0
     for c in range(recipe.kinds.shape[0]):

@@ -187,7 +187,8 @@ def _took_rounding_for_noise(one: Round, again: Round, reader: Reader) -> bool:
     """
     try:
         scales, estimates = (
-            np.array([one.seen[key], again.seen[key]], np.float64) for key in ("scales", "estimates")
+            np.array([one.seen[key], again.seen[key]], np.float64)
+            for key in ("scales", "estimates")
         )
     except (KeyError, ValueError, TypeError):
         return False

@@ -129,7 +129,9 @@ class Book:
                 found |= varied_by_rounding(self._running, self._recipe, arm, self.scatters)
                 continue
             still = np.diagonal(self.scatters[arm]) == 0.0
-            sample = dict(zip(self.problem.metrics, np.concatenate(self._samples[arm]).T, strict=True))
+            sample = dict(
+                zip(self.problem.metrics, np.concatenate(self._samples[arm]).T, strict=True)
+            )
             found |= [
                 bool(one) and attribute.bound is None
                 and any(np.ptp(sample[metric]) > 0.0 for metric in attribute.metrics)

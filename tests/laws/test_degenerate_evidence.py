@@ -1,0 +1,223 @@
+"""No rule raises, warns or names an arm that is not there, whatever finite evidence it is given.
+
+Ten policies on ties, zeros, ulps, values of 1e60 and 1e-60, singular and all but singular noise, one
+arm and thirty: plain, where an overflow or a division by zero is an error, and compiled, where the
+very same must come out. A few thousand cases each time, a million with RINGFENCE_LONG.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ringfence.core.arrays import Floats, Integers
+from ringfence.core.cost import is_regular
+from ringfence.core.gaps import apparent_best
+from ringfence.core.posterior import NODES, likeliest_answer, weighed_answer
+from ringfence.policies import top_two
+from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Reject
+from ringfence.policies.registry import PHASE_POLICIES, POLICIES
+from ringfence.simulation.compilation import compile_kernel
+from ringfence.simulation.lanes.top_two import RULE
+from tests.choosing import LONG, few_of
+from tests.laws.degenerate import ARMS, CONSTRAINTS, evidence_of, nth, stacked
+from tests.laws.lane_checks import chosen_side_by_side
+from tests.laws.test_adaptive_rules import make_batches, numbers_in
+
+SHAPES = tuple(product(sorted(set(ARMS)), sorted(1 + m for m in set(CONSTRAINTS))))
+EACH = 1_800 if LONG else 5  # of every shape, of which there are 28: twice over, with ten policies
+BATCH = 3
+
+ADAPTIVE = tuple(policy for policy in POLICIES if isinstance(policy, AdaptivePolicy))
+every_adaptive = pytest.mark.parametrize("policy", ADAPTIVE, ids=lambda policy: policy.name)
+every_phase_policy = pytest.mark.parametrize(
+    "policy", PHASE_POLICIES, ids=lambda policy: policy.name
+)
+
+
+@cache
+def shaped() -> tuple[tuple[Evidence, Floats], ...]:
+    """Return the cases of every shape, with uniforms of a batch each; none writes in them."""
+    streams = (np.random.default_rng((28, number)) for number in range(len(SHAPES)))
+    return tuple(
+        (stacked(rng, arm_count, size, EACH), rng.random((EACH, BATCH)))
+        for rng, (arm_count, size) in zip(streams, SHAPES, strict=True)
+    )
+
+
+def strictly() -> Any:
+    """Make an overflow, a division by zero and what is no number an error."""
+    return np.errstate(over="raise", divide="raise", invalid="raise", under="ignore")
+
+
+def played(
+    kernel: Callable[..., None], policy: AdaptivePolicy, whole: Evidence, batches: Floats
+) -> tuple[Integers, Integers]:
+    """Return what was chosen and answered; all must be alive, and all numbers in the room finite."""
+    chosen, answers = np.full(batches.shape, -1), np.full((len(batches), 2), -1)
+    for r in range(len(batches)):
+        one = slice(r, r + 1)
+        room = policy.make_work(*whole.estimates.shape[1:])
+        case = Evidence(*(part[one] for part in whole))
+        kernel(case, batches[one], chosen[one], answers[one], room)
+        assert all(np.isfinite(part).all() for part in numbers_in(room))
+    places = np.arange(len(batches))
+    assert ((chosen >= 0) & (chosen < whole.alive.shape[1])).all()
+    assert whole.alive[places[:, None], chosen].all()
+    assert whole.alive[places, answers[:, 0]].all()
+    return chosen, answers
+
+
+def dropping(reject: Reject) -> Callable[..., None]:
+    """Return a plain loop over stacked studies, to be compiled: drop an arm, name the best."""
+
+    def decide(whole: Evidence, dropped: Integers, named: Integers) -> None:
+        for r in range(dropped.shape[0]):
+            dropped[r] = reject(
+                whole.estimates[r], whole.counts[r], whole.alive[r],
+                whole.scales[r], whole.thresholds[r], whole.priority[r],
+            )  # fmt: skip
+            named[r] = apparent_best(
+                whole.estimates[r], whole.alive[r],
+                whole.scales[r], whole.thresholds[r], whole.priority[r],
+            )  # fmt: skip
+
+    return decide
+
+
+def dropped_by(kernel: Callable[..., None], whole: Evidence) -> tuple[Integers, Integers]:
+    """Return what was dropped and named: of two arms alive and more, one that is."""
+    dropped, named = np.full((2, len(whole.alive)), -1)
+    kernel(whole, dropped, named)
+    places = np.arange(len(dropped))
+    several = whole.alive.sum(axis=1) > 1
+    assert whole.alive[places, named].all()
+    assert (dropped[several] >= 0).all()
+    assert whole.alive[places, dropped][several].all()
+    return dropped, named
+
+
+@every_adaptive
+def test_adaptive_rules_choose_and_answer(policy: AdaptivePolicy) -> None:
+    for whole, batches in shaped():
+        with strictly():
+            played(make_batches(policy.choose, policy.answer), policy, whole, batches)
+
+
+@every_phase_policy
+def test_phase_rules_drop_and_name(policy: PhasePolicy) -> None:
+    for whole, _ in shaped():
+        with strictly():
+            dropped_by(dropping(policy.reject or first_alive), whole)
+
+
+def first_alive(*given: Any) -> int:
+    """Stand in for a policy that drops no arm."""
+    return int(np.flatnonzero(given[2])[0])
+
+
+@pytest.mark.parametrize("name", few_of([policy.name for policy in ADAPTIVE], "top-two"))
+def test_compiled_adaptive_rules_do_the_same(name: str) -> None:
+    policy = next(one for one in ADAPTIVE if one.name == name)
+    plain = make_batches(policy.choose, policy.answer)
+    compiled = compile_kernel(plain, policy.choose, policy.answer, allocates=False)
+    for whole, batches in shaped():
+        there = played(compiled, policy, whole, batches)
+        for mine, other in zip(played(plain, policy, whole, batches), there, strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize(
+    "name", few_of([one.name for one in PHASE_POLICIES if one.reject], "glr-halving")
+)
+def test_compiled_phase_rules_do_the_same(name: str) -> None:
+    reject = next(one.reject for one in PHASE_POLICIES if one.name == name)
+    assert reject is not None
+    compiled = compile_kernel(dropping(reject), reject, apparent_best, allocates=False)
+    for whole, _ in shaped():
+        there = dropped_by(compiled, whole)
+        for mine, other in zip(dropped_by(dropping(reject), whole), there, strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_the_likeliest_answer_may_be_asked_for_everywhere() -> None:
+    """Also where the apparent one is likely enough, and no other would be weighed."""
+    seen: Counter[str] = Counter()
+    for whole, _ in shaped():
+        for r in range(len(whole.alive)):
+            case = nth(whole, r)
+            arm_count = len(case.alive)
+            room = np.zeros((arm_count, NODES)), np.zeros((arm_count, NODES + 1))
+            given = case.covariances, case.scales, case.thresholds, case.priority, *room
+            best = apparent_best(case.estimates, case.alive, *given[1:4])
+            with strictly():
+                arm, flag = weighed_answer(best, case.estimates, case.counts, case.alive, *given)
+                quick, _ = likeliest_answer(case.estimates, case.counts, case.alive, *given)
+            assert case.alive[arm]
+            assert case.alive[quick]
+            seen["another"] += arm != best
+            seen["infeasible"] += not flag
+    assert seen["another"] > EACH
+    assert seen["infeasible"] > EACH
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [one for one in PHASE_POLICIES if one.name not in ("uniform", "glr-halving")],
+    ids=lambda policy: policy.name,
+)
+def test_names_do_not_matter(policy: PhasePolicy) -> None:
+    """What compares arms one by one drops the same arm under another number.
+
+    A rule that adds up over arms may tell near ties apart by the order in which it adds.
+    """
+    rng = np.random.default_rng(281)
+    for whole, _ in shaped():
+        order = rng.permutation(whole.alive.shape[1])
+        arms = {"estimates", "counts", "alive", "priority"}
+        other = Evidence(
+            *(
+                part[:, order] if name in arms else part
+                for name, part in zip(Evidence._fields, whole, strict=True)
+            )
+        )
+        assert policy.reject is not None
+        here = dropped_by(dropping(policy.reject), whole)
+        there = dropped_by(dropping(policy.reject), other)
+        several = whole.alive.sum(axis=1) > 1
+        np.testing.assert_array_equal(here[0][several], order[there[0]][several])
+        np.testing.assert_array_equal(here[1], order[there[1]])
+
+
+def test_lanes_choose_as_one_by_one() -> None:
+    """Top-two for many replications: one noise and one limit, and anything for estimates."""
+    rng = np.random.default_rng(282)
+    seen: Counter[str] = Counter()
+    for _ in range(20 * EACH):
+        arm_count = int(rng.choice(ARMS))
+        one = evidence_of(rng, arm_count, 2)
+        if not all(is_regular(one.covariances, i) for i in range(arm_count)):
+            seen["unsuited"] += 1
+            continue
+        lanes = []
+        for _ in range(4):
+            other = evidence_of(rng, arm_count, 2)
+            lanes.append(
+                one._replace(
+                    estimates=other.estimates, counts=other.counts, priority=other.priority,
+                    alive=np.ones(arm_count, np.bool_), left=np.maximum(one.left, 1),
+                )
+            )  # fmt: skip
+        uniforms = rng.random((BATCH, len(lanes)))
+        with strictly():
+            found = chosen_side_by_side(RULE, lanes, uniforms)
+        for lane, study in enumerate(lanes):
+            right = np.full(BATCH, -1)
+            top_two.choose(study, uniforms[:, lane], right, top_two.make_work(arm_count, 2))
+            assert found[lane] == right.tolist()
+            seen["lanes"] += 1
+    assert seen["lanes"] > 20 * EACH
