@@ -73,13 +73,12 @@ def measure(
         if kind in (VARIANCE, STD):
             return 0.0
         return contribution(kind, level, float(ordered[0]))
-    if kind == MEAN or kind > SHARE_UP_TO:  # a share varies as its events do, wherever values lie
-        if not are_apart(ordered[0], ordered[-1]):
-            return measure_still(kind, level, sign, values, ordered, influences)
+    is_share = kind != MEAN and kind <= SHARE_UP_TO  # it varies as its events do
+    if not is_share and not are_apart(ordered[0], ordered[-1]):
+        return measure_still(kind, level, sign, values, ordered, influences)
     estimate = measure_varying(kind, level, sign, values, ordered, influences)
     if kind > SHARE_UP_TO and kind != QUANTILE:
-        if is_rounding(sum_of_squares(influences), values.shape[0], estimate):
-            influences[:] = 0.0
+        drop_cancelled(influences, estimate)
     return estimate
 
 
@@ -107,12 +106,13 @@ def differ(values: Floats) -> bool:
     return are_apart(float(values.min()), float(values.max()))
 
 
-def sum_of_squares(influences: Floats) -> float:
-    """Return the scatter of influences, which add up to zero."""
-    total = 0.0
+def drop_cancelled(influences: Floats, estimate: float) -> None:
+    """Set influences to zero, in place, that cancel each other but for rounding."""
+    scatter = 0.0
     for k in range(influences.shape[0]):
-        total += influences[k] * influences[k]
-    return total
+        scatter += influences[k] * influences[k]
+    if is_rounding(scatter, influences.shape[0], estimate):
+        influences[:] = 0.0
 
 
 def measure_varying(

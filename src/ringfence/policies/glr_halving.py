@@ -45,8 +45,8 @@ def meeting_cost(estimates: Floats, arm: int, scales: Floats, thresholds: Floats
     """Return what it costs an arm, for one pull, to meet the constraints that it misses."""
     cost = 0.0
     for c in range(1, estimates.shape[1]):
-        excess = max(scales[c] * (estimates[arm, c] - thresholds[c - 1]), 0.0)
-        cost += min(excess, FURTHEST) * min(excess, FURTHEST)
+        excess = min(max(scales[c] * (estimates[arm, c] - thresholds[c - 1]), 0.0), FURTHEST)
+        cost += excess * excess
     return cost
 
 

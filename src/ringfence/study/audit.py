@@ -186,10 +186,8 @@ def _took_rounding_for_noise(one: Round, again: Round, reader: Reader) -> bool:
     rounding alone had made.
     """
     try:
-        scales, estimates = (
-            np.array([one.seen[key], again.seen[key]], np.float64)
-            for key in ("scales", "estimates")
-        )
+        scales = np.array([one.seen["scales"], again.seen["scales"]], np.float64)
+        estimates = np.array([one.seen["estimates"], again.seen["estimates"]], np.float64)
     except (KeyError, ValueError, TypeError):
         return False
     took = reader.book.took_rounding
@@ -230,8 +228,8 @@ def _decisions(
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
         if _took_rounding_for_noise(one, again, reader):
             rounded.append(one.number)
-            then_seen = {key: one.seen[key] for key in ("scales", "estimates")}
-            again = replace(again, seen={**again.seen, **then_seen})
+            noise = {key: one.seen[key] for key in ("scales", "estimates")}
+            again = replace(again, seen=dict(again.seen) | noise)
         if one.number in rounded or _is_of_another_rule(plan, one):
             again = replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
         again = replace(again, seen={**again.seen, "edition": one.edition})
