@@ -63,7 +63,10 @@ def played(
         one = slice(r, r + 1)
         room = policy.make_work(*whole.estimates.shape[1:])
         case = Evidence(*(part[one] for part in whole))
-        kernel(case, batches[one], chosen[one], answers[one], room)
+        try:
+            kernel(case, batches[one], chosen[one], answers[one], room)
+        except (ArithmeticError, ValueError) as error:
+            raise AssertionError(f"{error}: {case}") from error
         assert all(np.isfinite(part).all() for part in numbers_in(room))
     places = np.arange(len(batches))
     assert ((chosen >= 0) & (chosen < whole.alive.shape[1])).all()
