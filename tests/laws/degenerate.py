@@ -5,6 +5,8 @@ squares up to 1e120) and by what counts as noise at all. Within that, everything
 generator, so that a case can be found again by its number.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
@@ -63,7 +65,8 @@ def _estimate_noise(covariances: Floats, counts: Integers, estimates: Floats) ->
     """Put shrunk covariances in the place of the arms' own, and return the scales."""
     size = covariances.shape[1]
     scatters = covariances * np.maximum(counts - 1, 0)[:, None, None]
-    pooled, scales = np.zeros((size, size)), np.ones(size)
+    pooled: Floats = np.zeros((size, size))
+    scales: Floats = np.ones(size)
     fill_pooled(pooled, scatters, counts)
     fill_scales(scales, pooled)
     fill_covariances(covariances, scatters, counts, pooled, estimates)
@@ -76,7 +79,7 @@ def _values(rng: np.random.Generator, arm_count: int, *, huge: bool) -> Floats:
     if kind == 0:
         return np.full(arm_count, size * rng.choice([-1.0, 1.0]))
     if kind == 1:
-        return size + _ulps(rng, arm_count, size)
+        return np.asarray(size + _ulps(rng, arm_count, size))
     if kind == 2:
         return size * rng.normal(size=arm_count)
     if kind == 3:
@@ -139,6 +142,11 @@ def stacked(rng: np.random.Generator, arm_count: int, size: int, number: int) ->
     """Return so many cases of one shape, in stacked arrays."""
     found = [evidence_of(rng, arm_count, size) for _ in range(number)]
     return Evidence(*(np.array(arrays) for arrays in zip(*found, strict=True)))
+
+
+def part_of(whole: Evidence, part: slice) -> Evidence:
+    """Return some of stacked cases."""
+    return Evidence(*(array[part] for array in tuple[Any, ...](whole)))
 
 
 def nth(whole: Evidence, r: int) -> Evidence:

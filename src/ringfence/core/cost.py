@@ -52,7 +52,14 @@ class CostWork(NamedTuple):
 def cost_work(attribute_count: int) -> CostWork:
     """Return room for the programs of a problem with that many attributes."""
     n = attribute_count
-    return CostWork(np.zeros(n), np.zeros((n, n + 1)), *np.zeros((3, n)), np.zeros(n, np.bool_))
+    return CostWork(
+        linear=np.zeros(n),
+        tableau=np.zeros((n, n + 1)),
+        diagonal=np.zeros(n),
+        multipliers=np.zeros(n),
+        units=np.zeros(n),
+        active=np.zeros(n, np.bool_),
+    )
 
 
 def least_energy(work: CostWork, size: int) -> float:

@@ -81,7 +81,7 @@ def standardised(gap: float, variance: float) -> float:
 def root(variance: float, squares: float) -> float:
     """Return the root of a product, at most LARGEST_GAP."""
     most = LARGEST_GAP * LARGEST_GAP / max(variance, 1.0 / LARGEST_GAP)
-    return (variance * min(squares, most)) ** 0.5
+    return float((variance * min(squares, most)) ** 0.5)
 
 
 def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
