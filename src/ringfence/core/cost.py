@@ -32,6 +32,7 @@ _MOST_PIVOTS = 200
 _FAR = 1e60  # deviations, beyond which nothing is told apart
 _NO_HINDRANCE = 1e8  # deviations below zero
 _MOST_HINDRANCE = 1e200
+_STEEPEST = 1e150
 _ROOT_HALF_PI = 1.2533141373155003
 
 
@@ -351,7 +352,8 @@ def beating_hindrance(
             continue
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
         slope = covariances[arm, c, hardest] / n / spread
-        free = variance - slope * (slope * spread)
+        slope = min(max(slope, -_STEEPEST), _STEEPEST)
+        free = variance - slope * slope * spread
         if free > _TINY * variance:
             total *= hindrance((gap - slope * met) / math.sqrt(free))
             total = min(total, _MOST_HINDRANCE)
