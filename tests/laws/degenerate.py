@@ -81,7 +81,7 @@ def _values(rng: np.random.Generator, arm_count: int, *, huge: bool) -> Floats:
     if kind == 1:
         return np.asarray(size + _ulps(rng, arm_count, size))
     if kind == 2:
-        return size * rng.normal(size=arm_count)
+        return np.asarray(size * rng.normal(size=arm_count))
     if kind == 3:
         return size * rng.choice([-1.0, 0.0, 1.0], arm_count)
     return rng.choice(SIZES, arm_count) * rng.choice([-1.0, 1.0], arm_count)
