@@ -83,8 +83,8 @@ def _values(rng: np.random.Generator, arm_count: int, *, huge: bool) -> Floats:
     if kind == 2:
         return np.asarray(size * rng.normal(size=arm_count))
     if kind == 3:
-        return size * rng.choice([-1.0, 0.0, 1.0], arm_count)
-    return rng.choice(SIZES, arm_count) * rng.choice([-1.0, 1.0], arm_count)
+        return np.asarray(size * rng.choice([-1.0, 0.0, 1.0], arm_count))
+    return np.asarray(rng.choice(SIZES, arm_count) * rng.choice([-1.0, 1.0], arm_count))
 
 
 def _ulps(rng: np.random.Generator, arm_count: int, size: float) -> Floats:

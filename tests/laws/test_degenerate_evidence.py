@@ -206,7 +206,7 @@ def test_lanes_choose_as_one_by_one() -> None:
     """Top-two for many replications: one noise and one limit, and anything for estimates."""
     rng = np.random.default_rng(282)
     seen: Counter[str] = Counter()
-    for _ in range((4000 if LONG else 20) * EACH):
+    for _ in range((400 if LONG else 20) * EACH):
         arm_count = int(rng.choice(ARMS))
         one = evidence_of(rng, arm_count, 2)
         if not all(is_regular(one.covariances, i) for i in range(arm_count)):
