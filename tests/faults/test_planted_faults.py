@@ -639,7 +639,7 @@ FAULTS = [
     ),
     fault(
         "costs are found in units in which they overflow", COST,
-        "units[i] = math.ldexp(1.0, -(exponent // 2))", "units[i] = 1.0",
+        "units[i] = about_one_over_root(tableau[i, i])", "units[i] = 1.0",
         DEGENERATE,
     ),
     # The costs, and the rules that weigh them.

@@ -114,13 +114,29 @@ def measure_in_deviations(work: CostWork, size: int) -> None:
     """
     linear, tableau, units = work.linear, work.tableau, work.units
     for i in range(size):
-        _, exponent = math.frexp(tableau[i, i])
-        units[i] = math.ldexp(1.0, -(exponent // 2))
+        units[i] = about_one_over_root(tableau[i, i])
     for i in range(size):
         far = _FAR / units[i]
         linear[i] = min(max(linear[i], -far), far) * units[i]
         for j in range(size):
             tableau[i, j] = tableau[i, j] * units[i] * units[j]
+
+
+def about_one_over_root(variance: float) -> float:
+    """Return the power of two that makes about 1 of a variance when it is multiplied twice; 1 of 0.
+
+    By halving exponents: GPUs do not take floats apart.
+    """
+    unit, rest, step = 1.0, variance, 2.0**256
+    for _ in range(9):
+        if rest >= step * step:
+            rest /= step * step
+            unit /= step
+        elif 0.0 < rest <= 1.0 / (step * step):
+            rest *= step * step
+            unit *= step
+        step = math.sqrt(step)  # exact, of such powers
+    return unit
 
 
 def replaced_by(r: int, work: CostWork, size: int) -> int:
