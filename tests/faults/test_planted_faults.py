@@ -22,10 +22,12 @@ from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
 from tests.laws.relative import check_relative
+from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
 from tests.unit.test_noise import check_rates
+from tests.unit.test_rounding import check_rounding
 
 Rooms = Mapping[str, ModuleType]
 Check = Callable[[Rooms], object]
@@ -276,6 +278,14 @@ KERNEL, SLOW = "simulation.kernels", "simulation.reference"
 RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 SHRINKAGE = "core.shrinkage"
+ROUNDING = Named(
+    "tests/unit/test_rounding.py::test_where_rounding_ends",
+    lambda rooms: check_rounding(rooms["core.noise"].is_rounding),
+)
+DEGENERATE = Named(
+    "tests/laws/test_degenerate_evidence.py::test_adaptive_rules_choose_and_answer",
+    lambda rooms: check_adaptive(rooms["policies.top_two"].POLICY),
+)
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -611,6 +621,27 @@ FAULTS = [
         "if not abs(scatter - n * mean * (1.0 - mean)) <= TINY * n:", "if not mean <= 1.0:",
         EVENTS,
     ),
+    # What rounding leaves, and evidence that no sane study has.
+    fault(
+        "what rounding leaves is taken for noise", "core.noise",
+        "return scatter <= count * max(most * most, LEAST_VARIANCE)", "return scatter <= 0.0",
+        ROUNDING,
+    ),
+    fault(
+        "a variation that is real is taken for rounding", "core.noise",
+        "ROUNDING = 16.0 * 2.0**-52", "ROUNDING = 1e-9",
+        ROUNDING,
+    ),
+    fault(
+        "what hinders nothing weighs nothing, by rounding", COST,
+        "min(max(z, -_NO_HINDRANCE), _FAR)", "z",
+        DEGENERATE,
+    ),
+    fault(
+        "costs are found in units in which they overflow", COST,
+        "units[i] = about_one_over_root(tableau[i, i])", "units[i] = 1.0",
+        DEGENERATE,
+    ),
     # The costs, and the rules that weigh them.
     fault(
         "correlation ignored in the cost of beating", COST,
@@ -636,7 +667,7 @@ FAULTS = [
     ),
     fault(
         "only arms that look feasible may lead", GAPS,
-        "return (excess <= 0.0) | (excess * excess * n <= variance)", "return excess <= 0.0",
+        "return (excess <= 0.0) | (over * over * n <= variance)", "return excess <= 0.0",
         TOP_TWO,
     ),
     fault(

@@ -924,7 +924,7 @@ FAULTS = [
     ),
     fault(
         "what another edition chose is taken for a mistake", AUDITING,
-        "if _is_of_another_rule(plan, one):", "if False:",
+        "if one.number in rounded or _is_of_another_rule(plan, one):", "if one.number in rounded:",
         of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
     ),
     fault(

@@ -24,11 +24,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
+from ringfence.core.gaps import FURTHEST
 
 NEVER = 1e100
 _TINY = 1e-12
 _MOST_PIVOTS = 200
 _FAR = 1e60  # deviations, beyond which nothing is told apart
+_NO_HINDRANCE = 1e8  # deviations below zero
+_MOST_HINDRANCE = 1e200
+_STEEPEST = 1e150
 _ROOT_HALF_PI = 1.2533141373155003
 
 
@@ -42,6 +46,7 @@ class CostWork(NamedTuple):
     tableau: Floats
     diagonal: Floats
     multipliers: Floats
+    units: Floats
     active: Mask
 
 
@@ -49,7 +54,12 @@ def cost_work(attribute_count: int) -> CostWork:
     """Return room for the programs of a problem with that many attributes."""
     n = attribute_count
     return CostWork(
-        np.zeros(n), np.zeros((n, n + 1)), np.zeros(n), np.zeros(n), np.zeros(n, np.bool_)
+        linear=np.zeros(n),
+        tableau=np.zeros((n, n + 1)),
+        diagonal=np.zeros(n),
+        multipliers=np.zeros(n),
+        units=np.zeros(n),
+        active=np.zeros(n, np.bool_),
     )
 
 
@@ -62,6 +72,7 @@ def least_energy(work: CostWork, size: int) -> float:
     """
     linear, tableau, diagonal = work.linear, work.tableau, work.diagonal
     multipliers, active = work.multipliers, work.active
+    measure_in_deviations(work, size)
     for i in range(size):
         tableau[i, size] = -linear[i]
         diagonal[i] = tableau[i, i]
@@ -79,15 +90,53 @@ def least_energy(work: CostWork, size: int) -> float:
             s = replaced_by(r, work, size)
             if s < 0:
                 return NEVER
+            if not tableau[s, s] > 0.0:  # as below
+                break
             pivot(tableau, size, s)
             active[s] = False
+        if not tableau[r, r] > 0.0:  # never, but for rounding
+            break
         pivot(tableau, size, r)
         active[r] = not active[r]
     energy = 0.0
     for i in range(size):
         multipliers[i] = max(tableau[i, size], 0.0) if active[i] else 0.0
         energy += 0.5 * multipliers[i] * linear[i]
+        multipliers[i] *= work.units[i]
     return min(energy, NEVER)
+
+
+def measure_in_deviations(work: CostWork, size: int) -> None:
+    """Put the program into units in which G has about ones in its diagonal, in place.
+
+    Units are powers of two, so that nothing is rounded; they make sure that nothing overflows. What
+    lies beyond any number of deviations that matters is as good as there.
+    """
+    linear, tableau, units = work.linear, work.tableau, work.units
+    for i in range(size):
+        units[i] = about_one_over_root(tableau[i, i])
+    for i in range(size):
+        far = _FAR / units[i]
+        linear[i] = min(max(linear[i], -far), far) * units[i]
+        for j in range(size):
+            tableau[i, j] = tableau[i, j] * units[i] * units[j]
+
+
+def about_one_over_root(variance: float) -> float:
+    """Return the power of two that makes about 1 of a variance when it is multiplied twice; 1 of 0.
+
+    By halving exponents: GPUs do not take floats apart.
+    """
+    unit, rest, step = 1.0, variance, 2.0**256
+    for _ in range(9):
+        if rest >= step * step:
+            rest /= step * step
+            unit /= step
+        elif 0.0 < rest <= 1.0 / (step * step):
+            rest *= step * step
+            unit *= step
+        step = math.sqrt(step)  # exact, of such powers
+    return unit
 
 
 def replaced_by(r: int, work: CostWork, size: int) -> int:
@@ -122,8 +171,10 @@ def pivot(tableau: Floats, size: int, r: int) -> None:
 
 
 def moving_cost(gap: float, variance: float, n: float) -> float:
-    """Return the cost for one attribute to move by a gap."""
-    return min(n * gap * gap / (2.0 * variance), NEVER)
+    """Return the cost for one attribute to move by a gap, if it varies: at most NEVER."""
+    near = min(gap, FURTHEST)
+    square = n * near * near
+    return square / max(2.0 * variance, square / NEVER)
 
 
 def failing_cost(
@@ -189,14 +240,24 @@ def beating_cost(
     energy = least_energy(work, size)
     if energy <= 0.0 or energy >= NEVER:
         return energy, 0.0
-    pressure = work.multipliers[0]
-    return energy, min(1.0, pressure * pressure * best_variance / (2.0 * energy))
+    return energy, share_of(work.multipliers[0], work.units[0], best_variance, energy)
+
+
+def share_of(pressure: float, unit: float, variance: float, energy: float) -> float:
+    """Return the best arm's share of a cost; with a power of two as a unit nothing overflows."""
+    pressure /= unit
+    return min(1.0, pressure * pressure * (variance * unit * unit) / (2.0 * energy))
 
 
 def is_regular(covariances: Floats, arm: int) -> bool:
-    """Tell whether an arm's two attributes are noisy, and neither follows from the other."""
-    product = covariances[arm, 0, 0] * covariances[arm, 1, 1]
-    crossed = covariances[arm, 0, 1]
+    """Tell whether an arm's two attributes are noisy, and neither follows from the other.
+
+    Noise is irregular also where products of variances are no numbers any more.
+    """
+    lead, limit = covariances[arm, 0, 0], covariances[arm, 1, 1]
+    if not (min(lead, limit) > 1.0 / FURTHEST and max(lead, limit) < FURTHEST):
+        return False
+    product, crossed = lead * limit, covariances[arm, 0, 1]
     return bool(product - crossed * crossed > _TINY * product)
 
 
@@ -266,9 +327,10 @@ def hindrance(z: float) -> float:
 
     That is one over a normal's chance to exceed z, without the exponent exp(-z^2/2) of z > 0, which
     the cost has already: 1 far below zero, 2 on the verge, z sqrt(2 pi) far beyond. This curve
-    has all three and is nowhere off by more than 17%, for the price of a root.
+    has all three and is nowhere off by more than 17%, for the price of a root. Where rounding would
+    take it below 1 it is 1.
     """
-    y = _ROOT_HALF_PI * z
+    y = _ROOT_HALF_PI * min(max(z, -_NO_HINDRANCE), _FAR)
     return 1.0 + y + math.sqrt(1.0 + y * y)
 
 
@@ -290,21 +352,27 @@ def beating_hindrance(
     hardest, highest = -1, 0.0
     for c in range(estimates.shape[1]):
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
-        height = gap * abs(gap) / variance if variance > 0.0 else 0.0
+        near = min(max(gap, -FURTHEST), FURTHEST)
+        square = near * abs(near)
+        height = square / max(variance, abs(square) / NEVER) if variance > 0.0 else 0.0
         if variance > 0.0 and (hardest < 0 or height > highest):
             hardest, highest = c, height
     if hardest < 0:
         return 1.0
     met, spread = _demand(estimates, covariances, best, best_n, arm, n, thresholds, hardest)
+    far = _FAR * math.sqrt(spread)
+    met = min(max(met, -far), far)
     total = 1.0
     for c in range(estimates.shape[1]):
         if c == hardest:
             continue
         gap, variance = _demand(estimates, covariances, best, best_n, arm, n, thresholds, c)
         slope = covariances[arm, c, hardest] / n / spread
+        slope = min(max(slope, -_STEEPEST), _STEEPEST)
         free = variance - slope * slope * spread
         if free > _TINY * variance:
             total *= hindrance((gap - slope * met) / math.sqrt(free))
+            total = min(total, _MOST_HINDRANCE)
     return total
 
 
@@ -369,9 +437,10 @@ def nearing_cost(
         energy = least_energy(work, size)
         if energy < least:
             least, share = energy, 0.0
-            pressure = 0.0
+            pressure, unit = 0.0, 0.0
             for c in range(size):
                 pressure += work.multipliers[c]
+                unit = max(unit, work.units[c])
             if energy > 0.0:
-                share = min(1.0, pressure * pressure * best_variance / (2.0 * energy))
+                share = share_of(pressure, unit, best_variance, energy)
     return least, share

@@ -14,6 +14,8 @@ arguments only.
 
 from ringfence.core.arrays import Floats, Integers, Mask
 
+FURTHEST = 1e140  # beyond which no square is taken, for it would not be a number
+
 
 def margin(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> float:
     """Return the largest scaled violation; an arm is feasible when it is <= 0.
@@ -28,7 +30,8 @@ def margin(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> f
 
 def may_pass(excess: float, variance: float, n: float) -> bool:
     """Tell whether an estimate of n pulls is over its limit by no more than its deviation."""
-    return (excess <= 0.0) | (excess * excess * n <= variance)
+    over = min(max(excess, 0.0), FURTHEST)
+    return (excess <= 0.0) | (over * over * n <= variance)
 
 
 def lenient_margin(

@@ -11,6 +11,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Mask
 
 LEAST_EIGENVALUE = 1e-12  # of a matrix of correlations: below it, a direction does not vary
+LARGEST_FACTOR = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,9 @@ class KnownNoise:
         """
         found = np.diagonal(covariances, axis1=1, axis2=2)
         wanted = np.where(self.is_known, self.variances, np.minimum(found, self.ceilings))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             factors = np.where(found > 0.0, np.sqrt(wanted / found), 0.0)
+        factors = np.minimum(factors, LARGEST_FACTOR)  # beyond it products are no numbers
         factors[wanted == found] = 1.0
         covariances *= factors[:, :, None] * factors[:, None, :]
         width = np.arange(covariances.shape[1])

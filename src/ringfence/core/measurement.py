@@ -13,10 +13,12 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.attributes import Attribute, Own
 from ringfence.core.errors import EstimateError, InputError
-from ringfence.core.statistics import measure_whole
+from ringfence.core.noise import is_rounding
+from ringfence.core.statistics import differ, measure_whole
 from ringfence.core.streams import shuffled_places
 
 MOST_GROUPS = 256  # how many times a user's own function is called again to find its noise
+LARGEST = 1e120  # of what a user's own function returns, as of a metric's square: powers must exist
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +100,15 @@ def measure_sample(
             _set_variance(covariance, place, variances[place])
         elif attribute.own is not None and attribute.own.variance is not None:
             arrays = [columns[metric] for metric in attribute.metrics]
-            variance = _call(attribute.own.variance, "its variance", attribute, arrays, arm)
+            variance = _call(
+                attribute.own.variance, "its variance", attribute, arrays, arm, most=LARGEST**2
+            )
             if variance < 0.0:
                 raise EstimateError(
                     attribute, arm, f"its variance returned {variance:g}", "It must be 0 or more."
                 )
+            if is_rounding(variance, 1, estimates[place]) or not any(map(differ, arrays)):
+                variance = 0.0
             _set_variance(covariance, place, variance)
     return Measurement(listed, count, estimates, covariance, (influences**3).sum(axis=0))
 
@@ -210,21 +216,27 @@ def _require_pulls(attribute: Attribute, count: int, arm: str | None) -> None:
 def _measure_own(
     attribute: Attribute, own: Own, arrays: Sequence[Floats], arm: str | None
 ) -> tuple[float, Floats]:
-    """Return a user's estimate, and influences by leaving out one group of pulls at a time."""
+    """Return a user's estimate, and influences by leaving out one group of pulls at a time.
+
+    They are zero where it changes by rounding alone, whichever is left out, or the metrics do.
+    """
     count = len(arrays[0])
     estimate = _call(own.estimate, "the function", attribute, arrays, arm)
-    influences = np.zeros(count)
+    influences, varies = np.zeros(count), False
     for group in _groups(count):
         rest = [np.delete(values, group) for values in arrays]
         without = _call(own.estimate, "the function, with pulls left out,", attribute, rest, arm)
         influences[group] = (count - len(group)) * (estimate - without) / len(group)
+        varies |= not is_rounding((estimate - without) ** 2, 1, estimate)
+    if not varies or not any(map(differ, arrays)):
+        return estimate, np.zeros(count)
     return estimate, influences - influences.mean()
 
 
 def _set_variance(covariance: Floats, place: int, variance: float) -> None:
     """Give an attribute another variance and leave its correlations as they are."""
     found = covariance[place, place]
-    factor = math.sqrt(variance / found) if found > 0.0 else 0.0
+    factor = math.sqrt(variance) / math.sqrt(found) if found > 0.0 else 0.0
     covariance[place, :] *= factor
     covariance[:, place] *= factor
     covariance[place, place] = variance
@@ -236,6 +248,8 @@ def _call(
     attribute: Attribute,
     arrays: Sequence[Floats],
     arm: str | None,
+    *,
+    most: float = LARGEST,
 ) -> float:
     """Call a user's function on copies: whatever it does, nothing of ours changes."""
     try:
@@ -255,6 +269,14 @@ def _call(
             arm,
             f"{what} returned {reprlib.repr(value)} ({len(arrays[0])} pulls)",
             "It must return a finite number; nothing was lost.",
+        )
+    if abs(number) > most:
+        raise EstimateError(
+            attribute,
+            arm,
+            f"{what} returned {float(number):g} ({len(arrays[0])} pulls)",
+            f"It must be at most {most:g} in size, since powers of larger numbers overflow. Let it "
+            "return other units; nothing was lost.",
         )
     return float(number)
 

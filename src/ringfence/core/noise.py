@@ -1,7 +1,9 @@
 """Noise estimated from the pulls: scales common to all arms, and a covariance for each arm.
 
 An attribute that never varied in any arm is taken to be exact: its covariances are zero and its
-scale is 1. Touches its arguments only; `add_...` and `fill_...` write in place.
+scale is 1. So is one that varied by no more than rounding: that is decided where pulls become a
+scatter, by `is_rounding`. Touches its arguments only; `add_...` and `fill_...` write in place, and
+so does `drop_rounding`.
 """
 
 from typing import NamedTuple
@@ -12,6 +14,8 @@ from ringfence.core.arrays import Floats, Integers
 
 BORROWED_PULLS = 10.0  # what the other arms' noise counts for in the estimate of one arm's
 TINY = 1e-9  # what rounding may leave of a pull's variance
+ROUNDING = 16.0 * 2.0**-52  # how far off a value may be, relative to its size, by rounding alone
+LEAST_VARIANCE = 1e-280  # below it powers leave the range of numbers
 
 
 class Moments(NamedTuple):
@@ -62,6 +66,27 @@ def add_block(
     for c in range(width):
         sums[arm, c] += block_sum[c]
         centres[arm, c] += (block_sum[c] / pulls - centres[arm, c]) * pulls / (count + pulls)
+
+
+def is_rounding(scatter: float, count: int, size: float) -> bool:
+    """Tell whether a scatter of so many values of that size is no more than rounding leaves.
+
+    A value that comes from k additions is off by k/2 units in its last place at the worst, and by
+    the root of k as a rule: sums of the same thousand numbers in any order differ by 16 of them.
+    Adding the values up adds less than that. So values are taken for one that deviate from their
+    mean by 16 * 2^-52 of it, all in all; a single one among n that deviates by r of the mean is not
+    lost while r is above 3.6e-15 * sqrt(n), which is 1e-9 for 10^10 pulls.
+    """
+    most = ROUNDING * size
+    return scatter <= count * max(most * most, LEAST_VARIANCE)
+
+
+def drop_rounding(scatter: Floats, sizes: Floats, count: int) -> None:
+    """Set to zero, in one arm's scatter, the attributes that vary by rounding alone."""
+    for c in range(scatter.shape[0]):
+        if is_rounding(scatter[c, c], count, sizes[c]):
+            for k in range(scatter.shape[0]):
+                scatter[c, k] = scatter[k, c] = 0.0
 
 
 def fill_pooled(pooled: Floats, scatters: Floats, counts: Integers) -> None:

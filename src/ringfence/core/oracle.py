@@ -24,6 +24,7 @@ from ringfence.core.cost import (
 from ringfence.core.hardness import Hardness
 
 _PRECISION = 1e-13
+_ROUNDING = 2.0**-53  # of a share that is all but 1
 _LARGEST_WEIGHT = 1e12
 
 
@@ -166,7 +167,7 @@ def _weigh(truth: Truth, level: float, weights: Floats, others: list[int], work:
         weight, share = _least_weight(truth, arm, level, work)
         weights[arm] = weight
         if share > 0.0:
-            saved += weight * share / max(1.0 - share, 1e-300)
+            saved += weight * share / max(1.0 - share, _ROUNDING)
     return saved
 
 

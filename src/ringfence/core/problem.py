@@ -16,6 +16,8 @@ from ringfence.core.errors import ExpressionError, InputError, one_of
 from ringfence.core.expressions import parse_constraint, parse_objective
 from ringfence.core.running import Recipe
 
+UNREACHED = 1e150  # no estimate is as large, nor what is told from a baseline
+MOST_TIMES = 1e20
 _RANGES = {"share": (0.0, 1.0), "variance": (0.0, math.inf), "std": (0.0, math.inf)}
 
 
@@ -72,6 +74,11 @@ class Problem:
         """
         for place, constraint in enumerate(self.constraints):
             name, limit = constraint.attribute.statistic, constraint.threshold
+            if abs(constraint.factor) > MOST_TIMES:
+                raise InputError(
+                    f"constraints[{place}] = '{constraint}': a baseline may count at most "
+                    f"{MOST_TIMES:g} times. Mend it."
+                )
             low, high = _RANGES.get(name, (-math.inf, math.inf))
             if constraint.factor == 0.0 and not low <= limit <= high:
                 rule = f"between {low:g} and {high:g}" if high < math.inf else f"at least {low:g}"
@@ -171,7 +178,9 @@ class Problem:
         """The oriented thresholds, one a constraint: an attribute is fine when it is <= its own."""
         written = np.array([constraint.threshold for constraint in self.constraints])
         # Adding zero turns -0.0 into 0.0, so that JSON and tables never show a negative zero.
-        return np.asarray(self.signs[1:] * written + 0.0, dtype=np.float64)
+        # No value comes near the end of the numbers: a limit there is one that none reaches.
+        reached = np.clip(written, -UNREACHED, UNREACHED)
+        return np.asarray(self.signs[1:] * reached + 0.0, dtype=np.float64)
 
 
 def _as_share(constraint: Constraint) -> Constraint:

@@ -14,7 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.noise import Moments, add_pull, no_moments
+from ringfence.core.noise import (
+    LEAST_VARIANCE,
+    ROUNDING,
+    Moments,
+    add_pull,
+    is_rounding,
+    no_moments,
+)
 from ringfence.core.statistics import STD, VARIANCE, contribution, contributions
 
 
@@ -107,28 +114,50 @@ def fill_running(
     """Put an arm's attributes and the scatter of their influences into `estimates`, `scatters`.
 
     An influence is a weighted sum of at most two features: of the squared metric, and of the
-    metric itself.
+    metric itself. What varies by rounding alone does not vary: neither if the metric does so, nor
+    if the parts of the sum cancel each other, where rounding has grown with the root of the pulls.
     """
+    least = ROUNDING * math.sqrt(count)
     sums, centres, scatter = running.moments.sums, running.moments.centres, running.moments.scatters
     row = 0
     for c in range(recipe.kinds.shape[0]):
+        still = is_rounding(scatter[arm, row, row], count, centres[arm, row])
         estimates[arm, c] = recipe.signs[c] * spread_or_mean(
             recipe.kinds[c], sums[arm, row], centres[arm, row], scatter[arm, row, row], count
         )
+        if still and recipe.kinds[c] >= VARIANCE:
+            estimates[arm, c] = 0.0
         column = 0
         for d in range(c + 1):
-            total = 0.0
+            total, size = 0.0, 0.0
             for i in range(2 if recipe.kinds[c] >= VARIANCE else 1):
                 for j in range(2 if recipe.kinds[d] >= VARIANCE else 1):
-                    total += (
+                    part = (
                         weight(running, recipe, arm, count, c, row, i)
                         * weight(running, recipe, arm, count, d, column, j)
                         * scatter[arm, row + i, column + j]
                     )
+                    total += part
+                    size += abs(part)
             scatters[arm, c, d] = recipe.signs[c] * recipe.signs[d] * total
             scatters[arm, d, c] = scatters[arm, c, d]
             column += 2 if recipe.kinds[d] >= VARIANCE else 1
+            if c == d:
+                still |= total <= max(least * size, count * LEAST_VARIANCE)
+        for d in range(c + 1):
+            if still or (d < c and scatters[arm, d, d] == 0.0):
+                scatters[arm, c, d] = scatters[arm, d, c] = 0.0
         row += 2 if recipe.kinds[c] >= VARIANCE else 1
+
+
+def varied_by_rounding(running: Running, recipe: Recipe, arm: int, scatters: Floats) -> list[bool]:
+    """Tell of which attributes an arm's pulls differed, and were taken for the same."""
+    found, row = [], 0
+    for c in range(recipe.kinds.shape[0]):
+        raw = running.moments.scatters[arm, row, row]
+        found.append(bool(raw > 0.0 and scatters[arm, c, c] == 0.0))
+        row += 2 if recipe.kinds[c] >= VARIANCE else 1
+    return found
 
 
 def spread_or_mean(kind: int, total: float, centre: float, scatter: float, count: int) -> float:

@@ -11,9 +11,9 @@ would ask for: docs/adr/0007 has what was measured. Touches its arguments only, 
 import math
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.gaps import FURTHEST
 
 BELIEF = 0.5
-_FAR = 1e140  # beyond which no square is taken: what lies so far apart is not shrunk anyway
 
 
 def belief(arm_count: float) -> float:
@@ -22,8 +22,11 @@ def belief(arm_count: float) -> float:
 
 
 def beyond(place: float, least: float) -> float:
-    """Return how far a place lies from the least one, as far as squares go."""
-    return min(place - least, _FAR)
+    """Return how far a place lies from the least one, as far as squares go.
+
+    What lies so far apart is not shrunk anyway.
+    """
+    return min(place - least, FURTHEST)
 
 
 def spread(total: float, squares: float, arm_count: float) -> float:

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.noise import is_rounding
 
 (
     MEAN,
@@ -72,6 +73,52 @@ def measure(
         if kind in (VARIANCE, STD):
             return 0.0
         return contribution(kind, level, float(ordered[0]))
+    is_share = kind != MEAN and kind <= SHARE_UP_TO  # it varies as its events do
+    if not is_share and not are_apart(ordered[0], ordered[-1]):
+        return measure_still(kind, level, sign, values, ordered, influences)
+    estimate = measure_varying(kind, level, sign, values, ordered, influences)
+    if kind > SHARE_UP_TO and kind != QUANTILE:
+        drop_cancelled(influences, estimate)
+    return estimate
+
+
+def measure_still(
+    kind: int, level: float, sign: float, values: Floats, ordered: Floats, influences: Floats
+) -> float:
+    """Measure values that differ by rounding alone: the estimate is taken to be exact."""
+    estimate = 0.0
+    if kind == QUANTILE:
+        estimate = ordered[quantile_rank(values.shape[0], level, sign) - 1]
+    elif kind not in (VARIANCE, STD):
+        estimate = measure_varying(kind, level, sign, values, ordered, influences)
+    influences[:] = 0.0
+    return estimate
+
+
+def are_apart(low: float, high: float) -> bool:
+    """Tell whether values between these ends can differ by more than rounding."""
+    half = 0.5 * (high - low)
+    return not is_rounding(half * half, 1, max(abs(low), abs(high)))
+
+
+def differ(values: Floats) -> bool:
+    """Tell whether values differ by more than rounding."""
+    return are_apart(float(values.min()), float(values.max()))
+
+
+def drop_cancelled(influences: Floats, estimate: float) -> None:
+    """Set influences to zero, in place, that cancel each other but for rounding."""
+    scatter = 0.0
+    for k in range(influences.shape[0]):
+        scatter += influences[k] * influences[k]
+    if is_rounding(scatter, influences.shape[0], estimate):
+        influences[:] = 0.0
+
+
+def measure_varying(
+    kind: int, level: float, sign: float, values: Floats, ordered: Floats, influences: Floats
+) -> float:
+    """Measure values that are not all the same."""
     if kind <= SHARE_UP_TO:
         return fill_mean(kind, level, values, influences)
     if kind in (VARIANCE, STD):
@@ -92,7 +139,7 @@ def measure_whole(
 
     Without a compiler, means, shares and quantiles are a hundred times faster by whole arrays.
     """
-    if ordered[0] == ordered[-1] or (kind > SHARE_UP_TO and kind != QUANTILE):
+    if not are_apart(ordered[0], ordered[-1]) or (kind > SHARE_UP_TO and kind != QUANTILE):
         return measure(kind, level, sign, values, ordered, influences)
     count = values.shape[0]
     if kind == QUANTILE:
@@ -186,7 +233,8 @@ def fill_side(ordered: Floats, rank: int, values: Floats, side: Floats) -> None:
 def sparsity(ordered: Floats, level: float) -> float:
     """Return one over the density at a quantile, by the spacing of the pulls around it.
 
-    The window is Hall and Sheather's for 95% intervals, and wider where pulls are tied.
+    The window is Hall and Sheather's for 95% intervals, and wider where pulls are tied,
+    but for rounding.
     """
     count = ordered.shape[0]
     z = normal_quantile(level)
@@ -198,7 +246,7 @@ def sparsity(ordered: Floats, level: float) -> float:
     while True:
         first = min(max(int(low), 1), count - 1)
         last = max(min(math.ceil(high), count), first + 1)
-        if ordered[last - 1] > ordered[first - 1]:
+        if are_apart(ordered[first - 1], ordered[last - 1]):
             spacing = ordered[last - 1] - ordered[first - 1]
             return float(spacing * count / (last - first))
         low, high = low - 1.0, high + 1.0

@@ -7,7 +7,7 @@ arguments only.
 """
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.gaps import goes_first, leader, margin
+from ringfence.core.gaps import FURTHEST, goes_first, leader, margin
 
 
 def reject(
@@ -45,7 +45,7 @@ def meeting_cost(estimates: Floats, arm: int, scales: Floats, thresholds: Floats
     """Return what it costs an arm, for one pull, to meet the constraints that it misses."""
     cost = 0.0
     for c in range(1, estimates.shape[1]):
-        excess = max(scales[c] * (estimates[arm, c] - thresholds[c - 1]), 0.0)
+        excess = min(max(scales[c] * (estimates[arm, c] - thresholds[c - 1]), 0.0), FURTHEST)
         cost += excess * excess
     return cost
 
@@ -56,8 +56,8 @@ def rivals_cost(
     """Return what it costs, for one pull, that no feasible arm is better: each fails, or is met."""
     cost = 0.0
     for k in range(estimates.shape[0]):
-        lead = max(scales[0] * (estimates[arm, 0] - estimates[k, 0]), 0.0)
-        slack = max(-margin(estimates, k, scales, thresholds), 0.0)
+        lead = min(max(scales[0] * (estimates[arm, 0] - estimates[k, 0]), 0.0), FURTHEST)
+        slack = min(max(-margin(estimates, k, scales, thresholds), 0.0), FURTHEST)
         more = min(0.5 * lead * lead, slack * slack)
         cost += more if alive[k] else 0.0
     return cost

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.gaps import FURTHEST, apparent_best, margin
 from ringfence.core.posterior import margin_variance
 from ringfence.core.schedule import one_more_than_arms
 from ringfence.policies.policy import AdaptivePolicy, Evidence
 
 LEAST_GAP = 1e-12  # squared, in units of the noise: bounds the weight of an arm in a tie
 LARGEST_GAP = 1e100
+LEAST_NOISE = 1e-270  # a variance that weights may be divided by
 
 
 class Work(NamedTuple):
@@ -72,7 +73,15 @@ def standardised(gap: float, variance: float) -> float:
     """Return gap^2 / variance within bounds that keep every weight finite."""
     if variance <= 0.0:
         return LARGEST_GAP
-    return min(max(gap * gap / variance, LEAST_GAP), LARGEST_GAP)
+    near = min(max(gap, -FURTHEST), FURTHEST)
+    square = near * near
+    return max(square / max(variance, square / LARGEST_GAP), LEAST_GAP)
+
+
+def root(variance: float, squares: float) -> float:
+    """Return the root of a product, at most LARGEST_GAP."""
+    most = LARGEST_GAP * LARGEST_GAP / max(variance, 1.0 / LARGEST_GAP)
+    return float((variance * min(squares, most)) ** 0.5)
 
 
 def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
@@ -94,10 +103,10 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
         if lead >= 0.0 and standardised(lead, variance + best_variance) >= violation:
             weights[i] = 1.0 / standardised(lead, variance)
             if variance > 0.0:
-                squares += weights[i] * weights[i] / variance
+                squares += weights[i] * weights[i] / max(variance, LEAST_NOISE)
         else:
             weights[i] = 1.0 / max(violation, LEAST_GAP)
-    weights[best] = (best_variance * squares) ** 0.5
+    weights[best] = root(best_variance, squares)
     for c in range(1, estimates.shape[1]):
         slack = thresholds[c - 1] - estimates[best, c]
         weights[best] = max(weights[best], 1.0 / standardised(slack, covariances[best, c, c]))
@@ -117,9 +126,9 @@ def weigh_against_infeasible(seen: Evidence, best: int, weights: Floats) -> None
         )
         weights[i] = 1.0 / standardised(lead, variance)
         if variance > 0.0:
-            squares += weights[i] * weights[i] / variance
+            squares += weights[i] * weights[i] / max(variance, LEAST_NOISE)
     own = margin_variance(seen.estimates, seen.covariances, best, seen.scales, seen.thresholds)
-    weights[best] = max((own * squares) ** 0.5, 1.0 / LARGEST_GAP)
+    weights[best] = max(root(own, squares), 1.0 / LARGEST_GAP)
 
 
 POLICY = AdaptivePolicy(

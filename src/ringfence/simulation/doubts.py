@@ -12,6 +12,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Attribute
+from ringfence.core.statistics import differ
 from ringfence.simulation.logs import Log
 
 LEAST_ROWS = 30
@@ -287,7 +288,7 @@ def _constant(log: Log, c: int) -> list[int]:
         if scatter[i] == 0.0
         and (
             log.instance.judged.attributes[c].is_mean
-            or all(np.ptp(log.samples[i][metric]) == 0.0 for metric in metrics)
+            or not any(differ(log.samples[i][metric]) for metric in metrics)
         )
     ]
 

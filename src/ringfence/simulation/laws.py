@@ -16,6 +16,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.attributes import Attribute
 from ringfence.core.measurement import measure_sample
+from ringfence.core.noise import drop_rounding
 from ringfence.core.running import Recipe, can_run
 from ringfence.core.streams import Generator
 from ringfence.simulation.draws import (
@@ -129,6 +130,7 @@ class MeansLaw:
         deviations = pulls - pulls.mean(axis=0)
         varies = np.ptp(pulls, axis=0) > 0.0
         scatter = np.where(np.outer(varies, varies), deviations.T @ deviations, 0.0)
+        drop_rounding(scatter, pulls.mean(axis=0), count)
         return np.asarray(pulls.sum(axis=0) / count, dtype=np.float64), scatter
 
 

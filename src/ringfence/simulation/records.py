@@ -21,7 +21,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError
-from ringfence.core.noise import Moments, no_moments
+from ringfence.core.noise import Moments, drop_rounding, no_moments
 from ringfence.core.running import (
     Recipe,
     Running,
@@ -63,6 +63,7 @@ def look_at_moments(moments: Moments, arm: int, count: int, estimates: Floats) -
     """Put an arm's means into `estimates`."""
     for c in range(estimates.shape[1]):
         estimates[arm, c] = moments.sums[arm, c] / count
+    drop_rounding(moments.scatters[arm], moments.centres[arm], count)
 
 
 class RunningRecord(NamedTuple):

@@ -48,16 +48,17 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     rounds, undecided = _readable(ledger.rounds, ledger.rounds_at, range(head.round + 1))
     _, unbrought = _readable(ledger.past, lambda _: (), ())
     problems = [*unread, *undecided, *unbrought, *_shapes(plan, rounds)]
+    rounded = list[int]()
     if not problems:  # nothing can be counted where something is missing
         problems += [*_budget(head, pulls), *_numbering(head, pulls, rounds)]
     problems += _values(plan, pulls)
     if not problems:  # decisions make sense only on facts that do
-        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds)]
+        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds, rounded)]
     states = [pull.state for pull in pulls]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
-        notes=tuple(_notes(plan, rounds)),
+        notes=tuple(_notes(plan, rounds, rounded)),
         told=states.count(State.TOLD),
         issued=states.count(State.ISSUED),
         failed=states.count(State.FAILED),
@@ -178,20 +179,44 @@ def _is_of_another_rule(plan: Plan, one: Round) -> bool:
     return bool(one.edition != plan.policy.edition)
 
 
-def _notes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
+def _took_rounding_for_noise(one: Round, again: Round, reader: Reader) -> bool:
+    """Tell whether a round was decided when values that differ by rounding still counted as noise.
+
+    What it saw is then the same but for that: the scales of such attributes, and variances that
+    rounding alone had made.
+    """
+    try:
+        scales = np.array([one.seen["scales"], again.seen["scales"]], np.float64)
+        estimates = np.array([one.seen["estimates"], again.seen["estimates"]], np.float64)
+    except (KeyError, ValueError, TypeError):
+        return False
+    took = reader.book.took_rounding
+    same = (scales[0] == scales[1]) | took
+    alike = (estimates[0] == estimates[1]) | (took & (estimates[1] == 0.0))
+    return bool(took.any() and same.all() and alike.all() and not (scales[0] == scales[1]).all())
+
+
+def _notes(plan: Plan, rounds: Sequence[Round], rounded: Sequence[int]) -> list[str]:
     others = [one.number for one in rounds if _is_of_another_rule(plan, one)]
-    if not others:
-        return []
-    which = f"round {others[0]}" if len(others) == 1 else f"rounds {others[0]} to {others[-1]}"
-    editions = f"another edition of {plan.policy.name} than this version of ringfence has"
-    checked = "the evidence was checked, the choice cannot be made again"
-    return [f"{which} went by {editions}: {checked}"]
+    why = {
+        f"another edition of {plan.policy.name} than this version of ringfence has": others,
+        "noise that was rounding alone, and counts as none now": rounded,
+    }
+    return [
+        f"{f'round {which[0]}' if len(which) == 1 else f'rounds {which[0]} to {which[-1]}'} went "
+        f"by {what}: the evidence was checked, the choice cannot be made again"
+        for what, which in why.items()
+        if which
+    ]
 
 
-def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) -> list[str]:
+def _decisions(
+    plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round], rounded: list[int]
+) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
-    What another edition of the rule chose cannot be.
+    What another edition of the rule chose cannot be, nor what went by rounding: the numbers of such
+    rounds are put into `rounded`.
     """
     problems = []
     reader, before, tally = Reader(plan), None, ledger.tally()
@@ -201,7 +226,11 @@ def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) 
     for one in rounds:
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
-        if _is_of_another_rule(plan, one):
+        if _took_rounding_for_noise(one, again, reader):
+            rounded.append(one.number)
+            noise = {key: one.seen[key] for key in ("scales", "estimates")}
+            again = replace(again, seen=dict(again.seen) | noise)
+        if one.number in rounded or _is_of_another_rule(plan, one):
             again = replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
         again = replace(again, seen={**again.seen, "edition": one.edition})
         if tally is not None and tally.through == reader.through and tally != reader.tally():

@@ -26,6 +26,7 @@ from ringfence.core.running import (
     can_run,
     fill_running,
     no_running,
+    varied_by_rounding,
 )
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contributions
@@ -147,6 +148,25 @@ class Book:
         self._estimates[arm] = signs * found.estimates
         self._scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
         self._thirds[arm] = signs * found.thirds
+
+    @property
+    def took_rounding(self) -> Mask:
+        """Of which attributes some arm's pulls differ by rounding alone, which is no noise."""
+        found = np.zeros(len(self.problem.attributes), np.bool_)
+        for arm in np.flatnonzero(self.counts >= max(2, self.problem.least_pulls)).tolist():
+            if self._running is not None:
+                found |= varied_by_rounding(self._running, self._recipe, arm, self.scatters)
+                continue
+            still = np.diagonal(self.scatters[arm]) == 0.0
+            sample = dict(
+                zip(self.problem.metrics, np.concatenate(self._samples[arm]).T, strict=True)
+            )
+            found |= [
+                bool(one) and attribute.bound is None
+                and any(np.ptp(sample[metric]) > 0.0 for metric in attribute.metrics)
+                for one, attribute in zip(still, self.problem.attributes, strict=True)
+            ]  # fmt: skip
+        return found
 
     def judged_by(self, problem: Problem) -> "Book":
         """Return the same observations under other thresholds of the same attributes."""
