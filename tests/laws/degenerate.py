@@ -69,7 +69,7 @@ def _estimate_noise(covariances: Floats, counts: Integers, estimates: Floats) ->
     scales: Floats = np.ones(size)
     fill_pooled(pooled, scatters, counts)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled, estimates)
+    fill_covariances(covariances, scatters, counts, pooled, estimates, np.ones(size, np.bool_))
     return scales
 
 

@@ -119,8 +119,9 @@ def check_lane_courses(kernels: Any, rule: LaneRule, policy: AdaptivePolicy) -> 
     for budget, growth, slots in ((65, 0.0, 4), (150, 0.3, 8)):
         design = AdaptiveDesign(
             warm_up=5, budget=budget, batch=4, growth=growth, slots=slots, scales=np.ones(2),
-            covariances=np.tile([[4.0, 1.0], [1.0, 4.0]], (3, 1, 1)), thresholds=np.zeros(1),
-            optimal=np.array([False, False, True]), feasible=True, shuffled=True,
+            covariances=np.tile([[4.0, 1.0], [1.0, 4.0]], (3, 1, 1)), means=np.ones(2, np.bool_),
+            thresholds=np.zeros(1), optimal=np.array([False, False, True]), feasible=True,
+            shuffled=True,
         )  # fmt: skip
         found = tally_of(kernels.LANES + 6)
         kernel = kernels.make_kernel(rule.choose, policy.answer, settled_sums, rule.arm_rows, 0)

@@ -20,6 +20,8 @@ from ringfence.core.noise import (
     no_moments,
 )
 
+MEANS = np.ones(3, np.bool_)
+
 
 def scatter_of(samples: Floats) -> Floats:
     if len(samples) == 0:
@@ -145,7 +147,7 @@ def test_covariances_equal_the_formulas(sizes: list[int]) -> None:
     np.testing.assert_allclose(scales, np.sqrt(1.0 / (2.0 * np.diag(within))), rtol=1e-9)
 
     covariances = np.full((len(sizes), width, width), np.nan)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     for arm, size in enumerate(sizes):
         freedom = max(size - 1, 0)
         expected = (truth[arm] + 10.0 * within) / (freedom + 10.0)
@@ -161,7 +163,7 @@ def test_one_arm_pooled_is_numpys_covariance() -> None:
     pooled, covariances = np.zeros((3, 3)), np.zeros((1, 3, 3))
     fill_pooled(pooled, scatters, counts)
     np.testing.assert_allclose(pooled, np.cov(own.T), rtol=1e-9)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     np.testing.assert_allclose(covariances[0], np.cov(own.T), rtol=1e-9)
 
 
@@ -173,7 +175,7 @@ def test_noise_by_hand() -> None:
     assert pooled[0, 0] == 1.75
     fill_scales(scales, pooled)
     assert scales[0] == pytest.approx(np.sqrt(2.0 / 7.0), rel=1e-15)
-    fill_covariances(covariances, scatters, counts, pooled, np.zeros((3, 1)))
+    fill_covariances(covariances, scatters, counts, pooled, np.zeros((3, 1)), MEANS)
     assert BORROWED_PULLS == 10.0
     expected = [(6.0 + 17.5) / 13.0, (1.0 + 17.5) / 11.0, 1.75]
     np.testing.assert_allclose(covariances[:, 0, 0], expected, rtol=1e-15)
@@ -190,7 +192,7 @@ def test_inputs_are_left_alone() -> None:
     fill_pooled(pooled, scatters, counts)
     pooled.setflags(write=False)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     np.testing.assert_array_equal(scatters, before[0])
     np.testing.assert_array_equal(counts, before[1])
 
@@ -205,7 +207,7 @@ def test_nothing_is_known_of_noise_before_a_second_pull(counts: list[int]) -> No
     covariances = np.full((3, 2, 2), np.nan)
     fill_pooled(pooled, scatters, np.array(counts))
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, np.array(counts), pooled, np.zeros((3, 2)))
+    fill_covariances(covariances, scatters, np.array(counts), pooled, np.zeros((3, 2)), MEANS)
     assert not pooled.any()
     assert scales.tolist() == [1.0, 1.0]
     assert not covariances.any()
@@ -235,7 +237,7 @@ def test_a_metric_that_never_varies_is_exact(value: float, one_by_one: bool) -> 
     pooled, scales, covariances = np.zeros((3, 3)), np.zeros(3), np.zeros((2, 3, 3))
     fill_pooled(pooled, scatters, counts)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     assert scales[1] == 1.0
     assert scales[0] != 1.0
     for array in (pooled, *covariances):
@@ -252,7 +254,7 @@ def test_a_metric_that_varies_in_one_arm_only_is_noisy_in_all() -> None:
     scatters = moments.scatters
     pooled, covariances = np.zeros((2, 2)), np.zeros((2, 2, 2))
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts))
+    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     assert scatters[0, 1, 1] == 0.0
     # (0 + 10 S/10)/(5 + 10) and (S + 10 S/10)/(5 + 10), with S the second arm's scatter.
     assert covariances[0, 1, 1] == pytest.approx(scatters[1, 1, 1] / 15.0)
@@ -270,7 +272,7 @@ def noise_of(
     pooled, covariances = np.zeros((1, 1)), np.zeros((len(samples), 1, 1))
     means = means_of(moments, counts)
     fill_pooled(pooled, moments.scatters, counts)
-    fill(covariances, moments.scatters, counts, pooled, means)
+    fill(covariances, moments.scatters, counts, pooled, means, MEANS)
     return covariances[:, 0, 0], is_yes_or_no(0, means, moments.scatters, counts)
 
 
@@ -334,3 +336,14 @@ def test_an_arm_without_a_pull_may_be_anything() -> None:
     means = means_of(moments, counts)
     means[0] = np.nan
     assert is_yes_or_no(0, means, moments.scatters, counts)
+
+
+def test_a_spread_of_nought_is_no_rate() -> None:
+    """The variance of a metric that never varied is zero, and not a share of events."""
+    covariances, nothing = np.full((2, 1, 1), np.nan), np.zeros((2, 1, 1))
+    counts = np.array([5, 9])
+    for means, expected in ((True, [1 / 14, 1 / 18]), (False, [0.0, 0.0])):
+        fill_covariances(
+            covariances, nothing, counts, np.zeros((1, 1)), np.zeros((2, 1)), np.array([means])
+        )
+        np.testing.assert_allclose(covariances[:, 0, 0], expected)

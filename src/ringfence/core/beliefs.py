@@ -212,11 +212,13 @@ def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floa
     """Return each arm's skewness of a pull, with some of all arms' in it, as its noise has."""
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     varies = variances > 0.0
-    own = np.where(varies, thirds / np.where(varies, variances, 1.0) ** 1.5, 0.0)
+    units = np.where(varies, variances, 1.0)
+    own = np.where(varies, thirds / units / np.sqrt(units), 0.0)
     total = float(counts.sum())
     squares = np.diagonal(scatters, axis1=1, axis2=2).sum(axis=0) / max(total, 1.0)
     cubes = thirds.sum(axis=0) / max(total, 1.0)
-    common = np.where(squares > 0.0, cubes / np.where(squares > 0.0, squares, 1.0) ** 1.5, 0.0)
+    units = np.where(squares > 0.0, squares, 1.0)
+    common = np.where(squares > 0.0, cubes / units / np.sqrt(units), 0.0)
     common *= total / max(total - 2.0, 1.0)  # samples look less skewed than they are
     n = counts[:, None]
     return np.asarray(varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))

@@ -17,6 +17,7 @@ from ringfence.core.noise import is_rounding
 from ringfence.core.statistics import differ, measure_whole
 from ringfence.core.streams import shuffled_places
 
+_FARTHEST = 1e100
 MOST_GROUPS = 256  # how many times a user's own function is called again to find its noise
 LARGEST = 1e120  # of what a user's own function returns, as of a metric's square: powers must exist
 
@@ -110,7 +111,8 @@ def measure_sample(
             if is_rounding(variance, 1, estimates[place]) or not any(map(differ, arrays)):
                 variance = 0.0
             _set_variance(covariance, place, variance)
-    return Measurement(listed, count, estimates, covariance, (influences**3).sum(axis=0))
+    cubes = np.clip(influences, -_FARTHEST, _FARTHEST) ** 3  # within which cubes are numbers
+    return Measurement(listed, count, estimates, covariance, cubes.sum(axis=0))
 
 
 def proven_constant(

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.arrays import Floats, Integers, Mask
 
+NOISE_EDITION = 2  # raise it with whatever makes other noise of the same pulls
 BORROWED_PULLS = 10.0  # what the other arms' noise counts for in the estimate of one arm's
 TINY = 1e-9  # what rounding may leave of a pull's variance
 ROUNDING = 16.0 * 2.0**-52  # how far off a value may be, relative to its size, by rounding alone
@@ -113,16 +114,22 @@ def fill_scales(scales: Floats, pooled: Floats) -> None:
 
 
 def fill_covariances(
-    covariances: Floats, scatters: Floats, counts: Integers, pooled: Floats, estimates: Floats
+    covariances: Floats,
+    scatters: Floats,
+    counts: Integers,
+    pooled: Floats,
+    estimates: Floats,
+    means: Mask,
 ) -> None:
     """Put each arm's own covariance, shrunk towards the pooled one, into `covariances`.
 
+    `means` tells which attributes are means: some of them may be rates of yes-or-no outcomes.
     An arm's own estimate from few pulls may be far too small, makes a cost look settled, and so
     starves the arm; the pooled one alone is wrong where variances differ. Of rare events ten pulls'
     worth of the others' is not enough: an arm that has had none by chance would look certain.
     """
     for c in range(pooled.shape[0]):
-        is_rate = is_yes_or_no(c, estimates, scatters, counts)
+        is_rate = means[c] and is_yes_or_no(c, estimates, scatters, counts)
         for i in range(counts.shape[0]):
             weight = 1.0 / (max(counts[i] - 1, 0) + BORROWED_PULLS)
             for k in range(pooled.shape[0]):

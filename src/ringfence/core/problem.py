@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.attributes import Attribute, Constraint, Functions, Objective, complement
 from ringfence.core.errors import ExpressionError, InputError, one_of
 from ringfence.core.expressions import parse_constraint, parse_objective
@@ -131,6 +131,11 @@ class Problem:
         is proven.
         """
         return Problem(self.objective, tuple(map(_as_share, self.constraints)))
+
+    @property
+    def means(self) -> Mask:
+        """Which attributes are means of what each pull contributes."""
+        return np.array([attribute.is_mean for attribute in self.attributes])
 
     @property
     def signs(self) -> Floats:

@@ -150,16 +150,6 @@ def fill_running(
         row += 2 if recipe.kinds[c] >= VARIANCE else 1
 
 
-def varied_by_rounding(running: Running, recipe: Recipe, arm: int, scatters: Floats) -> list[bool]:
-    """Tell of which attributes an arm's pulls differed, and were taken for the same."""
-    found, row = [], 0
-    for c in range(recipe.kinds.shape[0]):
-        raw = running.moments.scatters[arm, row, row]
-        found.append(bool(raw > 0.0 and scatters[arm, c, c] == 0.0))
-        row += 2 if recipe.kinds[c] >= VARIANCE else 1
-    return found
-
-
 def spread_or_mean(kind: int, total: float, centre: float, scatter: float, count: int) -> float:
     """Return a mean from a sum, or an unbiased variance or its root from a scatter.
 

@@ -32,6 +32,7 @@ class AdaptiveDesign(NamedTuple):
     """What stays the same over replications.
 
     `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
+    `means` tells which attributes are means.
     Batches are of `batch` pulls, or of the share `growth` of the pulls so far if that is more; a
     batch is decided in at most `slots` choices, each of which may stand for several pulls.
     """
@@ -43,6 +44,7 @@ class AdaptiveDesign(NamedTuple):
     slots: int
     scales: Floats
     covariances: Floats
+    means: Mask
     thresholds: Floats
     optimal: Mask
     feasible: bool
@@ -226,7 +228,9 @@ def make_kernel(
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
-                    fill_covariances(covariances, record.scatters, counts, room.pooled, estimates)
+                    fill_covariances(
+                        covariances, record.scatters, counts, room.pooled, estimates, design.means
+                    )
                     if relative:
                         fill_difference_scales(seen.scales, seen.scales, factors)
                 if relative:

@@ -179,6 +179,7 @@ class Experiment:
             slots=self.batch if self.growth == 0.0 else _SLOTS,
             scales=self.instance.scales,
             covariances=self.instance.law.known_covariances,
+            means=self.instance.judged.means,
             thresholds=self._thresholds,
             optimal=self._optimal,
             feasible=self.instance.hardness.feasible,

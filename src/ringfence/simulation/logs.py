@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.answers import Answers, drawn_answers
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.attributes import Functions
 from ringfence.core.baseline import difference_covariances
 from ringfence.core.beliefs import Beliefs, quantile_interval
@@ -152,7 +152,7 @@ def read_log(
     samples = _samples(instance, columns, arm)
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
     scatters, thirds = _scatters(instance, samples)
-    errors = _errors(scatters, counts, instance.means)
+    errors = _errors(scatters, counts, instance.means, instance.judged.means)
     beliefs = Beliefs.of(
         instance.judged, instance.means, scatters, thirds, counts, errors * counts[:, None, None]
     )
@@ -239,11 +239,11 @@ def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> tu
     return scatters, thirds
 
 
-def _errors(scatters: Floats, counts: Integers, means: Floats) -> Floats:
+def _errors(scatters: Floats, counts: Integers, estimates: Floats, means: Mask) -> Floats:
     """Return the covariance of every arm's estimates, its noise shrunk as a study's is."""
     pooled, covariances = np.zeros(scatters.shape[1:]), np.zeros(scatters.shape)
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled, means)
+    fill_covariances(covariances, scatters, counts, pooled, estimates, means)
     return np.asarray(covariances / counts[:, None, None])
 
 

@@ -80,7 +80,9 @@ class _Course:
                     np.array(pulls), instance.arms[arm]
                 )
         if self.experiment.estimated:
-            self.scales, self.covariances = _noise(self.scatters, self.counts, self.estimates)
+            self.scales, self.covariances = _noise(
+                self.scatters, self.counts, self.estimates, self.experiment.instance.judged.means
+            )
             if self.baseline is not None:
                 self.scales = difference_scales(self.scales, self.factors)
 
@@ -161,7 +163,9 @@ def _choose_batches(
     return policy.answer(course.evidence, work)
 
 
-def _noise(scatters: Floats, counts: Integers, estimates: Floats) -> tuple[Floats, Floats]:
+def _noise(
+    scatters: Floats, counts: Integers, estimates: Floats, means: Mask
+) -> tuple[Floats, Floats]:
     """Return scales and covariances as estimated from all pulls; rare events have one more."""
     freedoms = counts - 1
     pooled = scatters.sum(axis=0) / freedoms.sum()
@@ -170,7 +174,7 @@ def _noise(scatters: Floats, counts: Integers, estimates: Floats) -> tuple[Float
     weights = (freedoms + BORROWED_PULLS)[:, None, None]
     covariances = (scatters + BORROWED_PULLS * pooled) / weights
     for c in range(len(scales)):
-        if is_yes_or_no(c, estimates, scatters, counts):
+        if means[c] and is_yes_or_no(c, estimates, scatters, counts):
             shares = np.abs(estimates[:, c])
             covariances[:, c, c] += (1.0 - 2.0 * shares) ** 2 / weights[:, 0, 0]
     return scales, covariances

@@ -10,8 +10,10 @@ from typing import TypeVar
 import numpy as np
 
 from ringfence.core.errors import DamagedError
+from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, PullFact, Round, State
+from ringfence.study.packing import is_of_other_format
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 
@@ -48,17 +50,17 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     rounds, undecided = _readable(ledger.rounds, ledger.rounds_at, range(head.round + 1))
     _, unbrought = _readable(ledger.past, lambda _: (), ())
     problems = [*unread, *undecided, *unbrought, *_shapes(plan, rounds)]
-    rounded = list[int]()
+    other_noise = list[int]()
     if not problems:  # nothing can be counted where something is missing
         problems += [*_budget(head, pulls), *_numbering(head, pulls, rounds)]
     problems += _values(plan, pulls)
     if not problems:  # decisions make sense only on facts that do
-        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds, rounded)]
+        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds, other_noise)]
     states = [pull.state for pull in pulls]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
-        notes=tuple(_notes(plan, rounds, rounded)),
+        notes=tuple(_notes(plan, rounds, other_noise)),
         told=states.count(State.TOLD),
         issued=states.count(State.ISSUED),
         failed=states.count(State.FAILED),
@@ -179,68 +181,49 @@ def _is_of_another_rule(plan: Plan, one: Round) -> bool:
     return bool(one.edition != plan.policy.edition)
 
 
-def _took_rounding_for_noise(one: Round, again: Round, reader: Reader) -> bool:
-    """Tell whether a round was decided when values that differ by rounding still counted as noise.
-
-    What it saw is then the same but for that: the scales of such attributes, and variances that
-    rounding alone had made.
-    """
-    try:
-        scales = np.array([one.seen["scales"], again.seen["scales"]], np.float64)
-        estimates = np.array([one.seen["estimates"], again.seen["estimates"]], np.float64)
-    except (KeyError, ValueError, TypeError):
-        return False
-    took = reader.book.took_rounding
-    same = (scales[0] == scales[1]) | took
-    alike = (estimates[0] == estimates[1]) | (took & (estimates[1] == 0.0))
-    return bool(took.any() and same.all() and alike.all() and not (scales[0] == scales[1]).all())
+def _is_of_other_noise(one: Round) -> bool:
+    """Tell whether a round was decided when noise was estimated otherwise."""
+    return "counts" in one.seen and one.seen.get("noise", 1) != NOISE_EDITION
 
 
-def _notes(plan: Plan, rounds: Sequence[Round], rounded: Sequence[int]) -> list[str]:
+def _notes(plan: Plan, rounds: Sequence[Round], other_noise: Sequence[int]) -> list[str]:
     others = [one.number for one in rounds if _is_of_another_rule(plan, one)]
-    why = {
-        f"another edition of {plan.policy.name} than this version of ringfence has": others,
-        "noise that was rounding alone, and counts as none now": rounded,
-    }
+    checked = "the evidence was checked, the choice cannot be made again"
     return [
         f"{f'round {which[0]}' if len(which) == 1 else f'rounds {which[0]} to {which[-1]}'} went "
-        f"by {what}: the evidence was checked, the choice cannot be made again"
-        for what, which in why.items()
+        f"by another edition of {what} than this version of ringfence has: {checked}"
+        for what, which in ((plan.policy.name, others), ("the noise", other_noise))
         if which
     ]
 
 
 def _decisions(
-    plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round], rounded: list[int]
+    plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round], other_noise: list[int]
 ) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
-    What another edition of the rule chose cannot be, nor what went by rounding: the numbers of such
-    rounds are put into `rounded`.
+    What another edition of the rule chose cannot be, nor what went by other noise: the numbers of
+    such rounds are put into `other_noise`.
     """
     problems = []
     reader, before, tally = Reader(plan), None, ledger.tally()
+    if tally is not None and is_of_other_format(tally.content):
+        tally = None  # readers do without it
     if tally is not None and not 0 <= tally.through < len(rounds) - 1:
         problems.append(f"the tally is of round {tally.through}, which is not over")
         tally = None
     for one in rounds:
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
-        if _took_rounding_for_noise(one, again, reader):
-            rounded.append(one.number)
-            noise = {key: one.seen[key] for key in ("scales", "estimates")}
-            again = replace(again, seen=dict(again.seen) | noise)
-        if one.number in rounded or _is_of_another_rule(plan, one):
-            again = replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
-        again = replace(again, seen={**again.seen, "edition": one.edition})
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
-        told = replace(one, seen={**one.seen, "edition": one.edition})
-        problems += [
-            f"round {one.number}: decided again, it has another {key}"
-            for key in (field.name for field in fields(Round))
-            if getattr(again, key) != getattr(told, key)
-        ]
+        if _is_of_another_rule(plan, one):
+            again = _with_choice(again, one)
+        wrong = _differences(one, again)
+        if wrong and _is_of_other_noise(one):
+            other_noise.append(one.number)
+            wrong = _differences(one, _with_noise(_with_choice(again, one), one))
+        problems += [f"round {one.number}: decided again, it has another {key}" for key in wrong]
         before = one
     broken = reader.catch_up(ledger, head).broken
     if set(broken) != set(head.broken):
@@ -248,3 +231,34 @@ def _decisions(
             f"arms {sorted(head.broken)} are said to be broken, and by their pulls {sorted(broken)}"
         )
     return problems
+
+
+def _with_choice(again: Round, one: Round) -> Round:
+    return replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
+
+
+def _with_noise(again: Round, one: Round) -> Round:
+    """Return a round that was decided again with the noise that it saw.
+
+    Estimates must be nearly the same: a variance of rounding alone is none by now.
+    """
+    seen = {**again.seen, "scales": one.seen.get("scales")}
+    try:
+        found = np.array([again.seen["estimates"], one.seen["estimates"]], np.float64)
+    except (KeyError, ValueError, TypeError):
+        return again
+    rounding = 1e-9 * float(np.abs(found[0]).max(initial=0.0))
+    if np.allclose(found[0], found[1], rtol=1e-9, atol=rounding):
+        seen["estimates"] = one.seen["estimates"]
+    return replace(again, seen=seen)
+
+
+def _differences(one: Round, again: Round) -> list[str]:
+    """Return in what two rounds differ, editions aside."""
+    mine, other = (
+        replace(x, seen={k: v for k, v in x.seen.items() if k not in ("edition", "noise")})
+        for x in (one, again)
+    )
+    return [
+        key.name for key in fields(Round) if getattr(mine, key.name) != getattr(other, key.name)
+    ]

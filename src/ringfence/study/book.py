@@ -26,7 +26,6 @@ from ringfence.core.running import (
     can_run,
     fill_running,
     no_running,
-    varied_by_rounding,
 )
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contributions
@@ -131,10 +130,10 @@ class Book:
         if self._running is not None:
             fill_running(self._estimates, self._scatters, self._running, self._recipe, arm, count)
             signs = self._recipe.signs
-            away = signs * self._estimates[arm] - self._firsts[arm]
+            means = self._recipe.kinds <= SHARE_UP_TO
+            away = np.where(means, signs * self._estimates[arm] - self._firsts[arm], 0.0)
             about = 3.0 * away * np.diagonal(self._scatters[arm]) + count * away**3
             self._thirds[arm] = signs * (self._cubes[arm] - about)
-            self._thirds[arm, self._recipe.kinds > SHARE_UP_TO] = 0.0
             return
         sample = np.concatenate(self._samples[arm])
         self._samples[arm] = [sample]
@@ -148,25 +147,6 @@ class Book:
         self._estimates[arm] = signs * found.estimates
         self._scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
         self._thirds[arm] = signs * found.thirds
-
-    @property
-    def took_rounding(self) -> Mask:
-        """Of which attributes some arm's pulls differ by rounding alone, which is no noise."""
-        found = np.zeros(len(self.problem.attributes), np.bool_)
-        for arm in np.flatnonzero(self.counts >= max(2, self.problem.least_pulls)).tolist():
-            if self._running is not None:
-                found |= varied_by_rounding(self._running, self._recipe, arm, self.scatters)
-                continue
-            still = np.diagonal(self.scatters[arm]) == 0.0
-            sample = dict(
-                zip(self.problem.metrics, np.concatenate(self._samples[arm]).T, strict=True)
-            )
-            found |= [
-                bool(one) and attribute.bound is None
-                and any(np.ptp(sample[metric]) > 0.0 for metric in attribute.metrics)
-                for one, attribute in zip(still, self.problem.attributes, strict=True)
-            ]  # fmt: skip
-        return found
 
     def judged_by(self, problem: Problem) -> "Book":
         """Return the same observations under other thresholds of the same attributes."""
@@ -281,7 +261,8 @@ class Book:
         covariances = np.zeros_like(self.scatters)
         fill_pooled(pooled, self.scatters, self.counts)
         fill_scales(scales, pooled)
-        fill_covariances(covariances, self.scatters, self.counts, pooled, self.estimates)
+        means = self.problem.means
+        fill_covariances(covariances, self.scatters, self.counts, pooled, self.estimates, means)
         if not self._known.says_nothing:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)

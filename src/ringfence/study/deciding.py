@@ -15,6 +15,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.baseline import add_choice, kept_beside, sparing
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import apparent_best, gap, margin, pair
+from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.stated import StatedNoise
@@ -137,6 +138,7 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     left_over = standing.budget - standing.spent
     evidence = book.evidence(alive, plan.priority, left=left_over)
     seen |= {
+        "noise": NOISE_EDITION,
         "counts": evidence.counts.tolist(),
         "estimates": evidence.estimates.tolist(),
         "scales": evidence.scales.tolist(),

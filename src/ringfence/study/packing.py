@@ -26,6 +26,14 @@ def pack(plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
     return b"".join([head.encode(), b"\n", *bodies])
 
 
+def is_of_other_format(content: bytes) -> bool:
+    """Tell whether another version packed it; what cannot be read at all is damaged instead."""
+    try:
+        return bool(json.loads(content.partition(b"\n")[0])["format"] != FORMAT)
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
 def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return what `pack` was given, or None for what this version did not write."""
     line, _, body = content.partition(b"\n")
