@@ -66,6 +66,7 @@ STUDY_ROOMS = (
     "study.book",
     "study.deciding",
     "study.packing",
+    "study.keeping",
     "study.reading",
     "study.looking",
     "study.observing",

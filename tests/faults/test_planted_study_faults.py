@@ -209,11 +209,11 @@ ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
-FAILING, PARDONING = ("study.failing", "study.pardoning")
+FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, FAILING, PARDONING),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, FAILING, PARDONING, KEEPING),
 )
 
 FAULTS = [
@@ -454,7 +454,7 @@ FAULTS = [
         breaking_arm("constrained-sr", 1),
     ),
     fault(
-        "what a broken arm yields beyond is in its sample", READING,
+        "what a broken arm yields beyond is in its sample", KEEPING,
         "mine[ordinals[mine] <= broken[arm]] if arm in broken else mine", "mine",
         breaking_arm("constrained-sr", 1, "p80(risk) <= 1.4"),
     ),

@@ -4,10 +4,9 @@ May touch policies and core, and the ports.
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,11 +23,11 @@ from ringfence.study.facts import (
     Round,
     Tally,
 )
+from ringfence.study.keeping import Rows, by_arm
 from ringfence.study.packing import pack, unpack
 from ringfence.study.ports import Ledger
 
 _AT_ONCE = 256  # rounds whose pulls are read together
-_FEW = 32  # stretches of kept observations, before they are made one
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,7 @@ class Reader:
         self._granted: tuple[Pardon, ...] = ()
         self._void: Integers = np.zeros(0, np.int64)
         self._since = np.zeros(plan.arm_count, np.int64)
-        self.kept = _Rows()
+        self.kept = Rows()
 
     def copied(self) -> "Reader":
         """Return a reader that can go on without this one: other threads may be looking at it."""
@@ -225,7 +224,7 @@ class Reader:
         self.failed += int(np.count_nonzero(is_failed))
         self.lost += int(np.count_nonzero(harvest.is_failed & ~harvest.is_charged))
         self.used += int(np.count_nonzero(is_used))
-        for arm, mine in _by_arm(harvest.arms, self.plan.arm_count):
+        for arm, mine in by_arm(harvest.arms, self.plan.arm_count):
             good = mine[: self._good(arm, harvest, mine)]
             self._spent += int(np.count_nonzero(is_used[good]))
             self._spent += len(mine) - len(good)
@@ -358,49 +357,9 @@ class Reader:
         return reader
 
 
-class _Rows:
-    """Observations that were kept, of the pulls up to number `read`. Never changed."""
-
-    def __init__(self, read: int = 0, parts: tuple[tuple[Any, Any, Any], ...] = ()) -> None:
-        self.read, self.parts = read, parts
-
-    def followed_by(self, harvest: Harvest, read: int) -> "_Rows":
-        told = harvest.is_told
-        part = (harvest.arms[told], harvest.ordinals[told], harvest.values[told])
-        parts = (*self.parts, part)
-        if len(parts) > _FEW:
-            parts = (_joined(parts),)
-        return _Rows(read, parts)
-
-    def by_arm(self, arm_count: int, width: int, broken: Mapping[int, int]) -> list[Floats]:
-        """Return the observations of each arm up to the pull that broke it."""
-        samples = [np.zeros((0, width))] * arm_count
-        if self.parts:
-            arms, ordinals, values = _joined(self.parts)
-            for arm, mine in _by_arm(arms, arm_count):
-                good = mine[ordinals[mine] <= broken[arm]] if arm in broken else mine
-                samples[arm] = values[good]
-        return samples
-
-
 def _pairs(counts: Integers) -> list[tuple[int, int]]:
     """Return counts by arm, without those that are zero."""
     return [(int(arm), int(counts[arm])) for arm in np.flatnonzero(counts)]
-
-
-def _joined(parts: Sequence[tuple[Any, Any, Any]]) -> tuple[Any, Any, Any]:
-    arms, ordinals, values = zip(*parts, strict=True)
-    return np.concatenate(arms), np.concatenate(ordinals), np.concatenate(values)
-
-
-def _by_arm(arms: Integers, arm_count: int) -> Iterator[tuple[int, Integers]]:
-    """Yield each arm that occurs with its places, in order: by one sort, however many arms."""
-    small = np.uint16 if arm_count <= 2**16 else np.int64  # short ones are sorted by digits
-    order = np.argsort(arms.astype(small), kind="stable")
-    ordered = arms[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1)).tolist()
-    for start, stop in pairwise([*starts, len(order)]):
-        yield int(ordered[start]), order[start:stop]
 
 
 def _harvest(ledger: Ledger, first: int, last: int, ahead: Ahead | None) -> Harvest:
