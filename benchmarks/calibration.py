@@ -195,6 +195,7 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
         brought=0,
         told=spent,
         failed=0,
+        lost=0,
         errors={},
         failures=nothing,
     )

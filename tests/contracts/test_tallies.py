@@ -247,7 +247,7 @@ def test_what_is_looked_at_again_is_read_once(place: Place, limit: str) -> None:
         assert storage.harvested == []
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b'{"format": 2}\n', b"[1]\n", b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b'{"format": 1}\n', b"[1]\n", b"\xff"])
 def test_a_tally_that_cannot_be_read_is_no_tally(place: Place, content: bytes) -> None:
     definition = definition_of()
     storage = place.open()

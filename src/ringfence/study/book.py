@@ -61,6 +61,7 @@ class Book:
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
         width = len(self.problem.attributes)
         self.counts: Integers = np.zeros(len(arms), np.int64)
+        self.failures: Integers = np.zeros(len(arms), np.int64)
         self._estimates = np.zeros((len(arms), width))
         self._scatters = np.zeros((len(arms), width, width))
         self._thirds = np.zeros((len(arms), width))
@@ -93,6 +94,10 @@ class Book:
         else:
             self._samples[arm].append(metrics)
         self._unmeasured.add(arm)
+
+    def add_failures(self, arm: int, count: int) -> None:
+        """Add pulls of an arm that failed, and in place of which nothing was told."""
+        self.failures[arm] += count
 
     def _add_cubes(self, arm: int, before: int, metrics: Floats) -> None:
         """Add up what tells how skewed means are; sums about a first value can be merged."""
@@ -163,6 +168,7 @@ class Book:
         other = copy.copy(self)
         vars(other).update(
             counts=self.counts.copy(),
+            failures=self.failures.copy(),
             _estimates=self._estimates.copy(),
             _scatters=self._scatters.copy(),
             _thirds=self._thirds.copy(),
@@ -180,7 +186,8 @@ class Book:
         if self._running is None:
             return None
         moments = self._running.moments._asdict()
-        own = {"counts": self.counts, "cubes": self._cubes, "firsts": self._firsts}
+        own: dict[str, Any] = {"counts": self.counts, "failures": self.failures}
+        own |= {"cubes": self._cubes, "firsts": self._firsts}
         own |= {"least": self._least, "most": self._most, "binary": self._binary}
         return {**own, "origins": self._running.origins, **moments}
 

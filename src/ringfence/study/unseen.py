@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.attributes import Attribute
 from ringfence.core.baseline import differences
 from ringfence.core.gaps import apparent_best, margin
@@ -40,13 +40,11 @@ class Doubt:
     failed: int = 0
 
 
-def doubts_of(
-    plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool], failures: Integers
-) -> tuple[Doubt, ...]:
+def doubts_of(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) -> tuple[Doubt, ...]:
     """Return why the answer may be another though the draws do not show it."""
     return (
         *_unseen(plan, book, judged),
-        *_failures(plan, book, judged, answer, failures),
+        *_failures(plan, book, judged, answer),
     )
 
 
@@ -131,9 +129,8 @@ def _weight(attribute: Attribute, unseen: float) -> float:
     return min(1.0, unseen / tail)
 
 
-def _failures(
-    plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool], failures: Integers
-) -> Iterator[Doubt]:
+def _failures(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) -> Iterator[Doubt]:
+    failures = book.failures  # those in place of which nothing was told
     for arm in np.flatnonzero(judged & (failures > 0)).tolist():
         for row in _worst_rows(plan, book):
             worse = book.copied()

@@ -91,7 +91,10 @@ def tell(
 ) -> None:
     """Record a pull's metrics."""
     known = open_study(study, storage)
-    _show_status(known.tell(pull, _metrics_of(metrics), lease=lease), json=json)
+    became, notes = known.tell_noting(pull, _metrics_of(metrics), lease=lease)
+    for note in notes if not json else ():
+        sys.stderr.write(f"{note}\n")
+    show_status(became, json=json, notes=list(notes))
 
 
 def _metrics_of(argument: str) -> dict[str, Any]:
@@ -137,7 +140,7 @@ def fail(
 ) -> None:
     """Record that an evaluation failed."""
     known = open_study(study, storage)
-    _show_status(known.fail(pull, error, lease=lease, charge=charge), json=json)
+    show_status(known.fail(pull, error, lease=lease, charge=charge), json=json)
 
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
@@ -286,8 +289,9 @@ def _over(known: Any) -> bool:
     return bool(known.desk.is_finished)
 
 
-def _show_status(became: str, *, json: bool) -> None:
+def show_status(became: str, *, json: bool, **others: Any) -> None:
+    """Show what became of a call; the document says more."""
     if json:
-        output.print_json({"status": became})
+        output.print_json({"status": became, **others})
     else:
         output.say(became)
