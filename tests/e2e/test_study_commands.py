@@ -200,11 +200,36 @@ def test_scripts_ask_and_tell(tmp_path: Path) -> None:
         document(ringfence("fail", file, "2", "1", "--error", "no", "--json"))["status"] == "failed"
     )
     status = document(ringfence("status", file, "--json"))
-    assert {key: status[key] for key in ("told", "issued", "failed", "budget", "phase")} == {
+    keys = ("told", "issued", "failed", "lost", "budget", "phase")
+    assert {key: status[key] for key in keys} == {
         "told": 1, "issued": 0, "failed": 1, "lost": 0, "budget": 12, "phase": 0,
     }  # fmt: skip
     assert status["alive"] == ["cheap", "solid", "dear"]
     assert status.keys() >= {"arm", "feasible"}
+
+
+def test_scripts_lose_pulls_and_bring_arms_back(tmp_path: Path) -> None:
+    file = str(write_study(tmp_path, budget=30, policy="uniform", max_failures=2))
+    given = document(ringfence("ask", file, "-n", "9", "--json"))["pulls"]
+    mine = [pull["pull"] for pull in given if pull["arm"] == "cheap"]
+    assert document(ringfence("lost", file, str(mine[0]), "1", "--json")) == {"status": "lost"}
+    assert ringfence("lost", file, str(mine[0]), "1").out == "already-lost\n"
+    for pull in mine[1:]:
+        ringfence("fail", file, str(pull), "1", "--error", "429")
+    assert ringfence("revive", file, "cheap").out == "revived\n"
+    again = ringfence("revive", file, "cheap", "--json")
+    assert document(again) == {"status": "already-in-the-running"}
+    nobody = ringfence("revive", file, "chaep")
+    assert (nobody.code, "Did you mean 'cheap'" in nobody.err) == (2, True)
+    other = str(next(pull["pull"] for pull in given if pull["arm"] == "dear"))
+    metrics = '{"cost": 1.5, "risk": 0.1, "kWh": 2, "log": "text"}'
+    told = ringfence("tell", file, other, "1", metrics)
+    assert told.out == "told\n"
+    assert "'log' is no finite number, and was not recorded" in told.err
+    table = tmp_path / "pulls.csv"
+    ringfence("export", file, "--output", str(table))
+    assert table.read_text().splitlines()[0] == "pull,arm,seed,cost,risk,kWh"
+    assert ringfence("doctor", file).code == 0
 
 
 @pytest.mark.parametrize(
@@ -213,7 +238,7 @@ def test_scripts_ask_and_tell(tmp_path: Path) -> None:
         ("{", ["JSON object"]),
         ("[1]", ["JSON object"]),
         ('{"cost": 1}', ["'risk'", "missing"]),
-        ('{"cost": 1, "risk": 1, "rsik": 2}', ["'rsik'", "unknown", "Did you mean 'risk'"]),
+        ('{"cost": 1, "rsik": 2}', ["'risk' is missing", "'rsik'", "Did you mean 'risk'"]),
         ('{"cost": NaN, "risk": 1}', ["'cost'", "finite"]),
         ('{"cost": "1", "risk": 1}', ["'cost'", "finite"]),
         ('{"cost": null, "risk": 1}', ["'cost'", "finite"]),

@@ -1162,7 +1162,8 @@ def test_a_study_without_arms_left_stops_with_an_error(policy: str) -> None:
         study.recommend()
     for word in (
         "one withdrawn: 3 failed pulls in a row (the last error: metric 'loss' is missing",
-        "Fix the evaluations", "(ringfence revive s ARM, or", "begin a study of another name",
+        "Fix the evaluations", "(ringfence revive s ARM --storage URL, or",
+        "begin a study of another name", "--delete s).",
     ):  # fmt: skip
         assert word in str(seen.value)
     assert "Study.bring" not in str(seen.value), "nothing was told that could be taken along"

@@ -232,9 +232,10 @@ def no_answer(plan: Plan, view: View) -> str:
         return f"{words} Tell some pulls first."
     kept = " Study.bring takes what was told along." if view.told else ""
     return (
-        f"{words} Fix the evaluations, then bring the arms back (ringfence revive "
-        f"{shlex.quote(name)} ARM, or Study.revive) while pulls are left; or begin a study of "
-        f"another name.{kept}"
+        f"{words} Fix the evaluations, then bring arms back while pulls are left (ringfence revive "
+        f"{shlex.quote(name)} ARM --storage URL, or Study.revive); or begin a study of another "
+        "name, or delete this one (ringfence studies --storage URL --delete "
+        f"{shlex.quote(name)}).{kept}"
     )
 
 
