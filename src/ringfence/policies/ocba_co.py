@@ -139,5 +139,5 @@ POLICY = AdaptivePolicy(
     minimum_budget=one_more_than_arms,
     choose=choose,
     make_work=make_work,
-    edition=2,
+    edition=3,
 )
