@@ -217,8 +217,8 @@ def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Out
     for arm in verdict.arms:
         i = int(arm.name.removeprefix("arm "))
         first, second = arm.estimates.values()
-        held[0] += first.low <= truth.objectives[i] <= first.high
-        held[1] += second.low <= truth.limited[i] <= second.high
+        held[0] += bool(first.low <= truth.objectives[i] <= first.high)
+        held[1] += bool(second.low <= truth.limited[i] <= second.high)
     return Outcome(
         family=family,
         arms=arms,

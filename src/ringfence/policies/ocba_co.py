@@ -6,6 +6,7 @@ apart more clearly. A fixed warm-up would make errors fall slower than exponenti
 so it grows with the budget. Touches its arguments only, and writes in `work` and `chosen`.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ def standardised(gap: float, variance: float) -> float:
 def root(variance: float, squares: float) -> float:
     """Return the root of a product, at most LARGEST_GAP."""
     most = LARGEST_GAP * LARGEST_GAP / max(variance, 1.0 / LARGEST_GAP)
-    return float((variance * min(squares, most)) ** 0.5)
+    return math.sqrt(variance * min(squares, most))
 
 
 def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
@@ -138,5 +139,5 @@ POLICY = AdaptivePolicy(
     minimum_budget=one_more_than_arms,
     choose=choose,
     make_work=make_work,
-    edition=2,
+    edition=3,
 )
