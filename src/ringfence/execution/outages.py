@@ -71,7 +71,9 @@ class Outages:
     @property
     def is_probing(self) -> bool:
         """Whether a call is in flight that began since the outage was found."""
-        return self._since is not None and any(begun > self._since for begun in self._begun.values())
+        return self._since is not None and any(
+            begun > self._since for begun in self._begun.values()
+        )
 
     def is_found(self, *, none_left: bool) -> bool:
         """Tell whether the failures in a row are an outage.
@@ -115,7 +117,9 @@ class Outages:
         self._begun.pop(call, None)
 
     def recall(self, failures: Iterable[tuple[int, int]]) -> None:
-        """Take up failures from before this began, as (pull, arm)."""
+        """Take up failures that others heard of, as (pull, arm); those of this row are known."""
+        known = self.pulls
         for pull, arm in failures:
-            self._moment += 1
-            self._row.append(Failure(self._moment, pull, arm))
+            if pull not in known:
+                self._moment += 1
+                self._row.append(Failure(self._moment, pull, arm))

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from ringfence.core.errors import StorageAwayError, one_line
+from ringfence.execution.backoff import Outage
 from ringfence.interfaces.cli import output
 
 _REFRESH_SECONDS = 0.5
@@ -78,6 +79,11 @@ class Display:
                 f"{when} on; `ringfence run ... --take-over` ends them at once.\n"
             )
             sys.stderr.flush()
+
+    def outage(self, outage: Outage) -> None:
+        """Say that evaluations fail whatever the arm, and later that they succeed again."""
+        sys.stderr.write(f"{outage}\n")
+        sys.stderr.flush()
 
     def stops(self, count: int) -> None:
         """Say at once that an interrupt was heard, and what is still waited for."""

@@ -3,12 +3,13 @@
 import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, OutageError, RingfenceError
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.display import Display
 from ringfence.interfaces.cli.options import Json
@@ -49,6 +50,13 @@ def run(
         bool,
         typer.Option("--take-over", help="End the leases of all other workers: they are gone."),
     ] = False,
+    outage_minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--outage-minutes",
+            help="How long to wait where evaluations fail whatever the arm (30; 0: not at all).",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
@@ -68,22 +76,26 @@ def run(
         require_web()
     with output.aside(when=json):  # what evaluations print is no part of the document
         known = _finished(
-            study, storage, workers=workers, open_page=open_page, take_over=take_over, json=json
-        )
+            study, storage, workers=workers, open_page=open_page, take_over=take_over,
+            outage_minutes=outage_minutes, json=json,
+        )  # fmt: skip
     if record is not None:
         write_record(known, record, quiet=json)
     give_verdict(known, json=json)
 
 
 def _finished(
-    study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool, json: bool
-) -> "Study":
+    study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool,
+    outage_minutes: float | None, json: bool,
+) -> "Study":  # fmt: skip
     """Return the study once its budget is spent; an interrupt ends the command."""
     from ringfence.interfaces.cli.serve import page_beside
     from ringfence.interfaces.study_file import read_study_file
 
     file = read_study_file(Path(study))
-    evaluation = file.evaluation()
+    evaluation, backoff = file.evaluation(), file.backoff
+    if outage_minutes is not None:
+        backoff = replace(backoff, outage_minutes=outage_minutes)
     known = file.open(storage=storage, workers=workers)
     if take_over:
         known.take_back()
@@ -106,12 +118,20 @@ def _finished(
                 away=display.away,
                 waits=display.waits,
                 stops=display.stops,
+                outage=display.outage,
+                outage_minutes=backoff.outage_minutes,
+                backoff_seconds=backoff.backoff_seconds,
             )
     except KeyboardInterrupt as interrupt:
         words, code = words_and_code(interrupt)
         display.close()
         output.last_words(f"{words}; its leases were given back. Resume with: {resume}")
         raise SystemExit(code) from None
+    except OutageError as error:
+        recommend = shlex.join(["ringfence", "recommend", study, *place])
+        raise RingfenceError(
+            f"{error} Go on with: {resume}. The verdict so far: {recommend}"
+        ) from None
     finally:
         display.close()
     return known

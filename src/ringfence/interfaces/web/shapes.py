@@ -188,6 +188,7 @@ class Failed(Leased):
     error: str = ""
     charge: bool = True
     retry: bool = True
+    timed_out: bool = False
 
 
 class Became(BaseModel):
