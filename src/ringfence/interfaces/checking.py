@@ -97,18 +97,6 @@ def printable(key: str, name: str) -> str:
     return name
 
 
-def stand_in(key: str, told: Any) -> dict[str, Any]:
-    """Return what is told in place of a failure; whether it can be told is for the study to say."""
-    if told is None:
-        return {}
-    if not isinstance(told, Mapping) or not told:
-        raise InputError(
-            f"{key} = {told!r} must give every metric a number, such as {{'latency_s': 10}}. "
-            "Write the observation that is told in place of a failure, or leave it out."
-        )
-    return dict(told)
-
-
 def place_of(function: Any) -> str:
     """Return where a function can be found again, for the record."""
     inner = getattr(function, "estimate", function)

@@ -23,7 +23,6 @@ from ringfence.interfaces.checking import (
     positive,
     printable,
     rows_of,
-    stand_in,
     study_name,
     text_of,
     texts_of,
@@ -38,9 +37,6 @@ from ringfence.study.facts import Definition, Head, PullFact
 from ringfence.study.observing import finite, row_of, rows_inside, values_of
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.verdict import Verdict, in_the_running, verdict_of
-
-FAILED = "failed"  # the metric that counts failures, where the user has none of that name
-
 
 class Study(StudyViews, AsyncCalls):
     """A study in a storage: any number of processes may hold the same one.
@@ -143,8 +139,8 @@ class Study(StudyViews, AsyncCalls):
             max_leases=at_least("max_leases", max_leases, 1),
             baseline=baseline,
             noise={} if noise is None else noise,
-            on_failure=stand_in("on_failure", on_failure),
-            on_timeout=stand_in("on_timeout", on_timeout),
+            on_failure={} if on_failure is None else on_failure,
+            on_timeout={} if on_timeout is None else on_timeout,
         )
         plan = _plan(definition, functions)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -414,29 +410,5 @@ def _plan(definition: Definition, functions: Functions | None) -> Plan:
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
     metrics = tuple(printable("metric", metric) for metric in (*used, *further))
-    written_out = {
-        "metrics": metrics,
-        "noise": plan.noise.plain(),
-        "counts_failures": FAILED in used and FAILED not in definition.metrics,
-    }
-    plan = Plan.of(Definition.from_dict({**definition.to_dict(), **written_out}), functions)
-    for key in ("on_failure", "on_timeout"):
-        _require_stand_in(plan, key)
-    return plan
-
-
-def _require_stand_in(plan: Plan, key: str) -> None:
-    """Refuse what could not be told in place of a failure."""
-    told = getattr(plan.definition, key)
-    if not told:
-        return
-    for name in told:
-        if name not in plan.metrics:
-            raise InputError(
-                f"{key} names metric {name!r}, which the study does not have. It has "
-                f"{', '.join(plan.metrics)}.{nearest(name, plan.metrics)}"
-            )
-    try:
-        values_of(plan, told)
-    except InputError as error:
-        raise InputError(f"{key}: {error}") from None
+    written_out = {"metrics": metrics, "noise": plan.noise.plain()}
+    return Plan.of(Definition.from_dict({**definition.to_dict(), **written_out}), functions)
