@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ringfence.core.errors import (
         EstimateError,
         ExpressionError,
+        IgnoredWarning,
         InfeasibleWarning,
         InputError,
         LeaseError,
@@ -80,6 +81,7 @@ _HOMES = {
     "Flip": "study.verdict",
     "Function": "execution.evaluating",
     "Hardness": "core.hardness",
+    "IgnoredWarning": "core.errors",
     "InfeasibleWarning": "core.errors",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
@@ -152,6 +154,7 @@ __all__ = [
     "Flip",
     "Function",
     "Hardness",
+    "IgnoredWarning",
     "InfeasibleWarning",
     "InputError",
     "Instance",

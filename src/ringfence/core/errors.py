@@ -96,6 +96,10 @@ class InfeasibleWarning(UserWarning):
     """No option seems to respect the limits; the nearest one is named all the same."""
 
 
+class IgnoredWarning(UserWarning):
+    """Something that was told beside the metrics of a study was not recorded."""
+
+
 class MissingExtraError(RingfenceError, ImportError):
     """An optional library is needed for what was asked; the message names the extra."""
 

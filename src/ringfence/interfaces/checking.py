@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import InputError, nearest
+from ringfence.core.errors import InputError, closest
 
 _NAME = re.compile(r"\w[\w .-]{0,99}")
 _LONGEST_NAME = 200
@@ -103,22 +103,27 @@ def place_of(function: Any) -> str:
     return f"{getattr(inner, '__module__', '?')}:{getattr(inner, '__qualname__', '?')}"
 
 
-def rows_of(metrics: Any, wanted: Sequence[str]) -> Any:
-    """Return rows of metrics [pull, metric] from a mapping of arrays or a data frame."""
+def columns_of(metrics: Any, wanted: Sequence[str]) -> Mapping[str, Any]:
+    """Return a mapping of arrays, or all columns of a data frame."""
     from ringfence.simulation.tables import columns_of_frame
 
-    columns = metrics
-    if not isinstance(metrics, Mapping):
-        columns = columns_of_frame(metrics, list(wanted))
-    for name in columns:
-        if name not in wanted:
-            raise InputError(
-                f"metric {name!r} is unknown. Give {', '.join(wanted)}.{nearest(name, wanted)}"
-            )
+    if isinstance(metrics, Mapping):
+        return metrics
+    return columns_of_frame(metrics, list(wanted), whole=True)
+
+
+def rows_of(columns: Mapping[str, Any], wanted: Sequence[str], untold: Sequence[str] = ()) -> Any:
+    """Return rows of metrics [pull, metric] from columns; those `untold` are 0 if they lack."""
     arrays = []
+    needed = [name for name in wanted if name not in untold]
     for name in wanted:
+        if name not in columns and name in untold:
+            arrays.append(np.zeros(len(columns[needed[0]])))
+            continue
         if name not in columns:
-            raise InputError(f"metric {name!r} is missing. Give {', '.join(wanted)}.")
+            meant = closest(name, [one for one in columns if one not in wanted])
+            hint = "" if meant is None else f" {meant!r} was given. Did you mean {name!r}?"
+            raise InputError(f"metric {name!r} is missing. Give {', '.join(needed)}.{hint}")
         values = np.asarray(columns[name])
         if values.ndim != 1 or values.dtype.kind not in "biuf":
             raise InputError(f"metric {name!r} must be a list of numbers, one a pull. Mend it.")
@@ -133,6 +138,16 @@ def rows_of(metrics: Any, wanted: Sequence[str]) -> Any:
     if len(set(lengths.values())) > 1:
         raise InputError(f"the metrics have different numbers of rows: {lengths}. Mend them.")
     return np.column_stack(arrays)
+
+
+def further_rows(columns: Mapping[str, Any], wanted: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what columns beyond the metrics say, a mapping a row; they must be as long."""
+    others = {name: list(values) for name, values in columns.items() if name not in wanted}
+    size = next(len(columns[name]) for name in wanted if name in columns)
+    for name, values in others.items():
+        if len(values) != size:
+            raise InputError(f"{name!r} has {len(values)} rows, and the metrics {size}. Mend it.")
+    return [{name: values[row] for name, values in others.items()} for row in range(size)]
 
 
 def whole_budget(budget: Any) -> int:

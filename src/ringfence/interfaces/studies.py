@@ -5,12 +5,14 @@ May touch every room.
 
 import secrets
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from ringfence.core.attributes import Functions
-from ringfence.core.errors import InputError, NameTakenError, nearest
+from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, nearest
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
 from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
@@ -19,6 +21,8 @@ from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
     arms_of,
     at_least,
+    columns_of,
+    further_rows,
     place_of,
     positive,
     printable,
@@ -33,8 +37,15 @@ from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.study_views import StudyViews
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
-from ringfence.study.facts import Definition, Head, PullFact
-from ringfence.study.observing import finite, row_of, rows_inside, values_of
+from ringfence.study.facts import FAILED_METRIC, Definition, Head, PullFact
+from ringfence.study.failing import require_stand_in
+from ringfence.study.observing import (
+    finite,
+    observation_of,
+    observations_of,
+    row_of,
+    rows_inside,
+)
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.verdict import Verdict, in_the_running, verdict_of
 
@@ -191,11 +202,24 @@ class Study(StudyViews, AsyncCalls):
     ) -> str:  # fmt: skip
         """Record a pull's metrics; when this returns they are on disk.
 
-        Returns `told`, or `already-told` when the same values were told before.
+        Returns `told`, or `already-told` when the same values were told before. Further finite
+        numbers are recorded beside the metrics; what else there is comes with a warning.
         """
+        became, notes = self.tell_noting(pull, metrics, lease=lease, cost=cost)
+        for note in notes:
+            warnings.warn(note, IgnoredWarning, stacklevel=2)
+        return became
+
+    def tell_noting(
+        self, pull: Pull | int, metrics: Mapping[str, Any], *, lease: int | None = None,
+        cost: float | None = None,
+    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+        """Record a pull's metrics as `tell` does; return notes on what was ignored as well."""
         number, held = lease_of(pull, lease)
         price = None if cost is None else finite("cost", cost)
-        return self.desk.tell([Report(number, held, values_of(self.desk.plan, metrics), price)])[0]
+        found = observation_of(self.desk.plan, metrics)
+        report = Report(number, held, found.values, price, found.extras)
+        return self.desk.tell([report])[0], found.notes
 
     def tell_many(self, pulls: Sequence[Held], metrics: Any) -> list[str]:
         """Record many pulls at once, all or none.
@@ -217,20 +241,36 @@ class Study(StudyViews, AsyncCalls):
         >>> study.tell_many(pulls, {"cost": [1.0, 1.2, 0.9, 1.1], "risk": [0, 0, 1, 0]})
         ['told', 'told', 'told', 'told']
         """
+        became, notes = self.tell_many_noting(pulls, metrics)
+        for note in notes:
+            warnings.warn(note, IgnoredWarning, stacklevel=2)
+        return became
+
+    def tell_many_noting(
+        self, pulls: Sequence[Held], metrics: Any
+    ) -> tuple[list[str], tuple[str, ...]]:
+        """Record many pulls as `tell_many` does; return notes on what was ignored as well."""
+        plan = self.desk.plan
         if isinstance(metrics, Sequence) and not isinstance(metrics, str):
-            rows = [row_of(self.desk.plan, place, row) for place, row in enumerate(metrics)]
+            rows = [row_of(plan, place, row) for place, row in enumerate(metrics)]
         else:
-            rows = rows_inside(self.desk.plan, rows_of(metrics, self.desk.plan.metrics))
+            columns = columns_of(metrics, plan.told_metrics)
+            rows = observations_of(
+                plan,
+                rows_of(columns, plan.metrics, plan.untold),
+                further_rows(columns, plan.metrics),
+            )
         if len(rows) != len(pulls):
             raise InputError(
                 f"metrics has {len(rows)} rows for {len(pulls)} pulls. Give one a pull."
             )
-        return self.desk.tell(
+        became = self.desk.tell(
             [
-                Report(pull.pull, pull.lease, values)
-                for pull, values in zip(pulls, rows, strict=True)
+                Report(pull.pull, pull.lease, row.values, None, row.extras)
+                for pull, row in zip(pulls, rows, strict=True)
             ]
         )
+        return became, tuple(dict.fromkeys(note for row in rows for note in row.notes))
 
     def fail(
         self, pull: Pull | int, error: str = "", *, lease: int | None = None, charge: bool = True,
@@ -243,6 +283,63 @@ class Study(StudyViews, AsyncCalls):
         """
         number, held = lease_of(pull, lease)
         return self.desk.fail(number, held, error, charge=charge, retry=retry, timed_out=timed_out)
+
+    def lost(self, pull: Pull | int, error: str = "", *, lease: int | None = None) -> str:
+        """Record that a pull will never report, through no fault of its arm: it is not charged.
+
+        Neither does it count as one of the failures that an arm is withdrawn for. Returns `lost`,
+        or `already-lost` when the same was said before.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "spot",
+        ...     arms=["a", "b"],
+        ...     objective="minimize mean(cost)",
+        ...     constraints="mean(risk) <= 0.5",
+        ...     budget=10,
+        ...     storage="memory://",
+        ... )
+        >>> pull = study.ask()[0]
+        >>> study.lost(pull, "the machine was taken away")
+        'lost'
+        >>> study.status().failed
+        0
+        """
+        number, held = lease_of(pull, lease)
+        return self.desk.lose(number, held, error)
+
+    def revive(self, arm: str) -> str:
+        """Bring an arm back that was withdrawn; it is pulled again from the next decision on.
+
+        Returns `revived`, or `already-in-the-running`. What failed before no longer counts towards
+        too many failures in a row. An arm that a rule rejected does not come back.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "again",
+        ...     arms=["a", "b"],
+        ...     objective="minimize mean(cost)",
+        ...     constraints="mean(risk) <= 0.5",
+        ...     budget=40,
+        ...     max_failures=1,
+        ...     storage="memory://",
+        ... )
+        >>> for pull in study.ask(40):
+        ...     _ = study.fail(pull, "503")
+        >>> study.ask(), study.status().finished
+        ([], True)
+        >>> study.revive("a"), [pull.arm for pull in study.ask(2)]
+        ('revived', ['a', 'a'])
+        """
+        return self.desk.revive(self._arm(arm))
+
+    def forgive(self, pulls: Sequence[int]) -> int:
+        """Give back pulls, by number, that failed because of an outage; return how many were.
+
+        They are not charged, and not held against their arms: those that were withdrawn because of
+        them come back with the next decision. The same call again changes nothing.
+        """
+        return self.desk.forgive(pulls)
 
     def extend(self, pull: Held) -> float:
         """Keep a lease for an evaluation that takes longer; return its new deadline."""
@@ -355,16 +452,16 @@ class Study(StudyViews, AsyncCalls):
         """
         from ringfence.simulation.tables import columns_of_frame
 
-        metrics = self.desk.plan.metrics
-        wanted = [arm, *metrics]
+        metrics, untold = self.desk.plan.metrics, self.desk.plan.untold
+        wanted = [arm, *self.desk.plan.told_metrics]
         table = observations if isinstance(observations, Mapping) else None
-        columns = table if table is not None else columns_of_frame(observations, wanted)
+        columns = table if table is not None else columns_of_frame(observations, wanted, whole=True)
         for column in wanted:
             if column not in columns:
                 raise InputError(
                     f"observations have no column {column!r}. Add it.{nearest(column, columns)}"
                 )
-        rows = rows_of({metric: columns[metric] for metric in metrics}, metrics)
+        rows = rows_of(columns, metrics, untold)
         if len(columns[arm]) != len(rows):
             raise InputError(
                 f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
@@ -409,6 +506,15 @@ def _plan(definition: Definition, functions: Functions | None) -> Plan:
     plan.problem.with_possible_limits().place_of_baseline(definition.baseline, definition.arm_names)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
-    metrics = tuple(printable("metric", metric) for metric in (*used, *further))
-    written_out = {"metrics": metrics, "noise": plan.noise.plain()}
-    return Plan.of(Definition.from_dict({**definition.to_dict(), **written_out}), functions)
+    written_out = replace(
+        definition,
+        metrics=tuple(printable("metric", metric) for metric in (*used, *further)),
+        noise=plan.noise.plain(),
+        counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
+    )
+    plan = Plan.of(written_out, functions)
+    stand_ins = {
+        key: require_stand_in(plan, key, getattr(definition, key))
+        for key in ("on_failure", "on_timeout")
+    }
+    return Plan.of(replace(written_out, **stand_ins), functions)

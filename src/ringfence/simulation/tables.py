@@ -79,8 +79,11 @@ def table_columns(table: Any, wanted: Sequence[str]) -> Columns:
     return columns
 
 
-def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
-    """Return the wanted columns of a data frame of any library that narwhals knows."""
+def columns_of_frame(frame: Any, wanted: Sequence[str], *, whole: bool = False) -> Columns:
+    """Return the wanted columns of a data frame of any library that narwhals knows.
+
+    With `whole` all columns, the wanted ones among them.
+    """
     import narwhals as nw
 
     try:
@@ -96,7 +99,7 @@ def columns_of_frame(frame: Any, wanted: Sequence[str]) -> Columns:
             f"frame has more than one column of a name: {one_line(str(error))}. Name each once."
         ) from None
     _require(wanted, present)
-    return {name: table[name].to_list() for name in wanted}
+    return {name: table[name].to_list() for name in (present if whole else wanted)}
 
 
 def table_instance(

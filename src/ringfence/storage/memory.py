@@ -5,7 +5,7 @@ May touch study and core.
 
 import copy
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 
@@ -14,6 +14,7 @@ from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Pardon,
     PastFact,
     PullFact,
     Round,
@@ -32,6 +33,7 @@ class _Pages:
         self._pulls: dict[int, PullFact] = {}
         self._places: dict[tuple[int, int], int] = {}
         self._past: list[PastFact] = []
+        self._pardons: list[Pardon] = []
         self._tally: Tally | None = None
 
     def set_head(self, head: Head) -> None:
@@ -66,6 +68,9 @@ class _Pages:
     def harvest(self, first: int, last: int) -> Harvest:
         return Harvest.of(self.pulls_between(first, last), self.metric_count)
 
+    def extras(self) -> Mapping[int, Mapping[str, float]]:
+        return {n: pull.extras for n, pull in sorted(self._pulls.items()) if pull.extras}
+
     def expired(self, now: float, most: int) -> Sequence[PullFact]:
         found = (
             pull
@@ -94,6 +99,12 @@ class _Pages:
     def add_past(self, fresh: Iterable[PastFact]) -> None:
         self._past += fresh
 
+    def pardons(self) -> Sequence[Pardon]:
+        return tuple(self._pardons)
+
+    def add_pardon(self, fresh: Pardon) -> None:
+        self._pardons.append(fresh)
+
     def tally(self) -> Tally | None:
         return self._tally
 
@@ -101,12 +112,13 @@ class _Pages:
         self._tally = tally
 
     def begin(self) -> None:
-        self._saved = (self.head, self._tally, len(self._rounds), len(self._past))
+        lengths = (len(self._rounds), len(self._past), len(self._pardons))
+        self._saved = (self.head, self._tally, *lengths)
         self._before: dict[int, PullFact | None] = {}
 
     def roll_back(self) -> None:
-        self.head, self._tally, rounds, past = self._saved
-        del self._rounds[rounds:], self._past[past:]
+        self.head, self._tally, rounds, past, pardons = self._saved
+        del self._rounds[rounds:], self._past[past:], self._pardons[pardons:]
         for number, pull in self._before.items():
             if pull is not None:
                 self._pulls[number] = pull

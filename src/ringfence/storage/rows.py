@@ -6,7 +6,7 @@ parsed by Python, would take six times as long. May touch study and core.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +17,24 @@ from sqlalchemy.engine import Connection
 
 from ringfence.core.errors import DamagedError
 from ringfence.storage import schema
-from ringfence.study.facts import Definition, Harvest, Head, PullFact, Rejection, Round, State
+from ringfence.study.facts import (
+    Definition,
+    Harvest,
+    Head,
+    Pardon,
+    PullFact,
+    Rejection,
+    Round,
+    State,
+)
 
 _AT_ONCE = 500_000  # values in one text: a database has limits
 _LONGEST_SHOWN = 60
-_WHOLE_OF_HEAD = ("budget", "round", "issued", "round_end", "unresolved", "charged")
+_WHOLE_OF_HEAD = ("budget", "round", "issued", "round_end", "unresolved", "charged", "pardons")
 _WHOLE_OF_PULL = ("arm", "ordinal", "round", "lease", "failures", "run_out")
 _STATES = frozenset(State)
+_CHARGED, _TOLD, _FAILED = 1, 2, 4  # added up: one digit a pull
+_STANDS_IN = _TOLD + _FAILED
 _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)  # what damaged JSON may lead to
 
 
@@ -45,14 +56,16 @@ def harvest_between(
 
 def _part(connection: Connection, study: int, width: int, first: int, last: int) -> Harvest:
     columns = schema.pulls.c
-    became = sa.case({State.TOLD.value: 2, State.FAILED.value: 4}, value=columns.state, else_=0)
+    told, stands_in = columns.state == State.TOLD.value, columns.error.is_not(None)
+    failed = columns.state == State.FAILED.value
+    became = sa.case((told & stands_in, _STANDS_IN), (told, _TOLD), (failed, _FAILED), else_=0)
     nothing = "[" + ",".join(["NaN"] * width) + "]"
     rows = (
         sa.select(
             columns.number,
             columns.arm,
             columns.ordinal,
-            (became + sa.case((columns.charged, 1), else_=0)).label("became"),
+            (became + sa.case((columns.charged, _CHARGED), else_=0)).label("became"),
             sa.func.coalesce(columns["values"], nothing).label("observed"),
         )
         .where(columns.study == study, columns.number.between(first, last))
@@ -77,9 +90,10 @@ def _part(connection: Connection, study: int, width: int, first: int, last: int)
     found = Harvest(
         arms=np.fromstring(arms, np.int64, sep=","),
         ordinals=np.fromstring(ordinals, np.int64, sep=","),
-        is_told=(code & 2) > 0,
-        is_failed=(code & 4) > 0,
-        is_charged=(code & 1) > 0,
+        is_told=(code & _TOLD) > 0,
+        is_failed=(code & _STANDS_IN) == _FAILED,
+        is_charged=(code & _CHARGED) > 0,
+        stand_in=(code & _STANDS_IN) == _STANDS_IN,
         values=values,
     )
     order = np.fromstring(numbers, np.int64, sep=",")
@@ -159,7 +173,8 @@ def head_row(head: Head) -> dict[str, Any]:
 def pull_row(pull: PullFact) -> dict[str, Any]:
     """Return a pull as columns."""
     values = None if pull.values is None else json.dumps(pull.values)
-    return {**vars(pull), "state": pull.state.value, "values": values}
+    extras = json.dumps(dict(pull.extras)) if pull.extras else None
+    return {**vars(pull), "state": pull.state.value, "values": values, "extras": extras}
 
 
 def pull_of(row: Any) -> PullFact:
@@ -173,7 +188,41 @@ def pull_of(row: Any) -> PullFact:
         PullFact(**{**facts, "state": State(row["state"])}),
         values=None if values is None else numbers_of(what, values),
         charged=bool(row["charged"]),
+        extras=None if row["extras"] is None else extras_of(what, row["extras"]),
     )
+
+
+def extras_of(what: str, text: str) -> Mapping[str, float]:
+    """Return the further numbers of a pull, which were written as JSON."""
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError):
+        raise _damaged(what, "extras", text) from None
+    if not isinstance(found, dict) or not all(isinstance(x, int | float) for x in found.values()):
+        raise _damaged(what, "extras", text)
+    return found
+
+
+def pardon_row(pardon: Pardon) -> dict[str, Any]:
+    """Return a pardon as columns."""
+    content = {"arms": pardon.arms, "void": pardon.void, "reopened": pardon.reopened}
+    return {"after": pardon.after, "content": json.dumps(content)}
+
+
+def pardon_of(row: Any) -> Pardon:
+    """Return the pardon of a row."""
+    what = f"pardon {row['place']}"
+    _require_whole(what, row, ("after",))
+    try:
+        plain = json.loads(row["content"])
+        return Pardon(
+            after=row["after"],
+            arms=tuple((int(arm), int(ordinal)) for arm, ordinal in plain["arms"]),
+            void=tuple(map(int, plain["void"])),
+            reopened=int(plain["reopened"]),
+        )
+    except _UNREADABLE:
+        raise _damaged(what, "content", row["content"]) from None
 
 
 def round_of(row: Any) -> Round:

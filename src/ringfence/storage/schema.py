@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -40,6 +40,7 @@ studies = Table(
     Column("charged", BigInteger, nullable=False),
     Column("finished", Boolean, nullable=False),
     Column("broken", Text, nullable=False),  # JSON
+    Column("pardons", BigInteger, nullable=False, server_default=text("0")),
 )
 
 rounds = Table(
@@ -68,6 +69,7 @@ pulls = Table(
     Column("cost", Float),
     Column("error", Text),
     Column("charged", Boolean, nullable=False),
+    Column("extras", Text),  # JSON: further numbers by name
 )
 # Leases that may have run out: only issued pulls are in it, however many were told.
 Index(
@@ -88,6 +90,16 @@ past = Table(
     Column("values", Text, nullable=False),  # JSON
     Column("label", Text, nullable=False),
     Column("after", BigInteger, nullable=False),
+)
+
+# What no longer counts from some decision on; granted by hand or after an outage, and seldom.
+pardons = Table(
+    "ringfence_pardons",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("place", BigInteger, primary_key=True),
+    Column("after", BigInteger, nullable=False),
+    Column("content", Text, nullable=False),  # JSON: arms, void, reopened
 )
 
 # One row a study, written with the decision of a round: what the pulls before it add up to.

@@ -9,7 +9,7 @@ May touch study, core, and the database that was named.
 import json
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -24,10 +24,13 @@ from ringfence.storage.engines import in_words, open_engine
 from ringfence.storage.memory import missing, taken
 from ringfence.storage.rows import (
     definition_of,
+    extras_of,
     harvest_between,
     head_of,
     head_row,
     numbers_of,
+    pardon_of,
+    pardon_row,
     pull_of,
     pull_row,
     round_of,
@@ -36,6 +39,7 @@ from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Pardon,
     PastFact,
     PullFact,
     Round,
@@ -49,7 +53,7 @@ _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
 _CHANGES = (  # what of a pull may be another once it was issued
     *("state", "lease", "deadline", "failures", "run_out"),
-    *("values", "cost", "error", "charged"),
+    *("values", "cost", "error", "charged", "extras"),
 )
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
@@ -239,6 +243,17 @@ class SqlLedger:
         width = len(self.definition.metrics)
         return harvest_between(self._connection, self._study, width, first, last)
 
+    def extras(self) -> Mapping[int, Mapping[str, float]]:
+        """Return further numbers of observations."""
+        columns = schema.pulls.c
+        query = (
+            sa.select(columns.number, columns.extras)
+            .where(columns.study == self._study, columns.extras.is_not(None))
+            .order_by(columns.number)
+        )
+        rows = self._connection.execute(query)
+        return {number: extras_of(f"pull {number}", text) for number, text in rows}
+
     def expired(self, now: float, most: int) -> Sequence[PullFact]:
         """Return issued pulls whose lease has run out."""
         columns = schema.pulls.c
@@ -314,6 +329,19 @@ class SqlLedger:
         if rows:
             self._connection.execute(sa.insert(schema.past), rows)
 
+    def pardons(self) -> Sequence[Pardon]:
+        """Return all pardons."""
+        query = sa.select(schema.pardons).where(schema.pardons.c.study == self._study)
+        rows = self._connection.execute(query.order_by(schema.pardons.c.place)).mappings()
+        return [pardon_of(row) for row in rows]
+
+    def add_pardon(self, fresh: Pardon) -> None:
+        """Write a pardon after the others."""
+        last = sa.select(sa.func.max(schema.pardons.c.place))
+        found = self._connection.execute(last.where(schema.pardons.c.study == self._study)).scalar()
+        row = {"study": self._study, "place": 0 if found is None else found + 1}
+        self._connection.execute(sa.insert(schema.pardons), row | pardon_row(fresh))
+
     def tally(self) -> Tally | None:
         """Return the latest tally."""
         mine = schema.tallies.c.study == self._study
@@ -329,7 +357,7 @@ class SqlLedger:
 
     def delete(self) -> None:
         """Remove the study with all its facts."""
-        for table in (schema.past, schema.pulls, schema.rounds, schema.tallies):
+        for table in (schema.past, schema.pulls, schema.rounds, schema.tallies, schema.pardons):
             self._connection.execute(sa.delete(table).where(table.c.study == self._study))
         mine = schema.studies.c.id == self._study
         self._connection.execute(sa.delete(schema.studies).where(mine))

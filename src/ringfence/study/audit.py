@@ -3,6 +3,7 @@
 May touch policies and core, and a ledger.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
@@ -11,7 +12,9 @@ import numpy as np
 
 from ringfence.core.errors import DamagedError
 from ringfence.study.deciding import Plan, next_round
-from ringfence.study.facts import Head, PullFact, Round, State
+from ringfence.study.facts import Head, Pardon, PullFact, Round, State
+from ringfence.study.failing import stand_in
+from ringfence.study.packing import unpack
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 
@@ -31,6 +34,7 @@ class Audit:
     told: int
     issued: int
     failed: int
+    lost: int
     budget: int
 
     @property
@@ -47,13 +51,16 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     )
     rounds, undecided = _readable(ledger.rounds, ledger.rounds_at, range(head.round + 1))
     _, unbrought = _readable(ledger.past, lambda _: (), ())
-    problems = [*unread, *undecided, *unbrought, *_shapes(plan, rounds)]
+    pardons, ungranted = _readable(ledger.pardons, lambda _: (), ())
+    problems = [*unread, *undecided, *unbrought, *ungranted, *_shapes(plan, rounds)]
+    if not problems:
+        problems += _pardons(plan, head, pulls, pardons)
     if not problems:  # nothing can be counted where something is missing
-        problems += [*_budget(head, pulls), *_numbering(head, pulls, rounds)]
+        problems += [*_budget(head, pulls, pardons), *_numbering(head, pulls, rounds)]
     problems += _values(plan, pulls)
     if not problems:  # decisions make sense only on facts that do
-        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds)]
-    states = [pull.state for pull in pulls]
+        problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds, pardons)]
+    states = [pull.state for pull in pulls if not pull.is_lost]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
@@ -61,6 +68,7 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
         told=states.count(State.TOLD),
         issued=states.count(State.ISSUED),
         failed=states.count(State.FAILED),
+        lost=len(pulls) - len(states),
         budget=head.budget,
     )
 
@@ -98,8 +106,40 @@ def _shapes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
     return problems
 
 
-def _budget(head: Head, pulls: Sequence[PullFact]) -> list[str]:
-    charged = [pull for pull in pulls if pull.charged and pull.state != State.CANCELLED]
+def _pardons(
+    plan: Plan, head: Head, pulls: Sequence[PullFact], pardons: Sequence[Pardon]
+) -> list[str]:
+    """Require of every pardon that it could have been granted when it was."""
+    problems = []
+    if len(pardons) != head.pardons:
+        problems.append(f"{len(pardons)} pardons were granted, but {head.pardons} are said to be")
+    by_number, seen, latest = {pull.number: pull for pull in pulls}, set[int](), 0
+    for place, one in enumerate(pardons):
+        if not latest <= one.after <= head.round:
+            problems.append(f"pardon {place} is of after round {one.after}, and cannot be")
+        latest = max(latest, one.after)
+        if not all(0 <= arm < plan.arm_count and since >= 0 for arm, since in one.arms):
+            problems.append(f"pardon {place} names arms that are not there: {one.arms}")
+        for number in one.void:
+            pull = by_number.get(number)
+            if pull is None or number in seen or pull.round >= one.after or not _is_void(pull):
+                problems.append(f"pardon {place} makes pull {number} void, which cannot be")
+            seen.add(number)
+    return problems
+
+
+def _is_void(pull: PullFact) -> bool:
+    """Tell whether a pull is of those that can be forgiven when their round is over."""
+    return pull.charged and (pull.state == State.FAILED or pull.stands_in)
+
+
+def _budget(head: Head, pulls: Sequence[PullFact], pardons: Sequence[Pardon]) -> list[str]:
+    void = {number for one in pardons for number in one.void}
+    charged = [
+        pull
+        for pull in pulls
+        if pull.charged and pull.state != State.CANCELLED and pull.number not in void
+    ]
     problems = []
     if len(charged) > head.budget:
         problems.append(f"{len(charged)} pulls are charged, more than the budget of {head.budget}")
@@ -142,8 +182,13 @@ def _end(rounds: Sequence[Round]) -> int:
 
 def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
     problems = []
+    stand_ins = {stand_in(plan, timed_out=one) for one in (False, True)}
     for pull in pulls:
         told = pull.state == State.TOLD
+        if pull.stands_in and pull.values not in stand_ins:
+            problems.append(f"pull {pull.number} failed, and what was told in place is another")
+        if pull.extras is not None and not all(map(math.isfinite, pull.extras.values())):
+            problems.append(f"pull {pull.number} has further numbers that no tell accepts")
         if told != (pull.values is not None):
             problems.append(f"pull {pull.number} is {pull.state}, and its values say otherwise")
         elif pull.values is not None and (
@@ -188,18 +233,28 @@ def _notes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
     return [f"{which} went by {editions}: {checked}"]
 
 
-def _decisions(plan: Plan, ledger: Ledger, head: Head, rounds: Sequence[Round]) -> list[str]:
+def _decisions(
+    plan: Plan,
+    ledger: Ledger,
+    head: Head,
+    rounds: Sequence[Round],
+    pardons: Sequence[Pardon],
+) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
-    What another edition of the rule chose cannot be.
+    With the pardons that had been granted by then. What another edition of the rule chose cannot
+    be decided again.
     """
     problems = []
     reader, before, tally = Reader(plan), None, ledger.tally()
     if tally is not None and not 0 <= tally.through < len(rounds) - 1:
         problems.append(f"the tally is of round {tally.through}, which is not over")
         tally = None
+    if tally is not None and unpack(tally.content) is None:
+        tally = None  # of another version: nobody reads it
     for one in rounds:
-        then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1)
+        granted = sum(pardon.after < one.number for pardon in pardons)
+        then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
         if _is_of_another_rule(plan, one):
             again = replace(again, allocation=one.allocation, alive=one.alive, left=one.left)

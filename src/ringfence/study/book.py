@@ -60,6 +60,7 @@ class Book:
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
         width = len(self.problem.attributes)
         self.counts: Integers = np.zeros(len(arms), np.int64)
+        self.failures: Integers = np.zeros(len(arms), np.int64)
         self._estimates = np.zeros((len(arms), width))
         self._scatters = np.zeros((len(arms), width, width))
         self._unmeasured: set[int] = set()
@@ -82,6 +83,10 @@ class Book:
         else:
             self._samples[arm].append(metrics)
         self._unmeasured.add(arm)
+
+    def add_failures(self, arm: int, count: int) -> None:
+        """Add pulls of an arm that failed, and in place of which nothing was told."""
+        self.failures[arm] += count
 
     @property
     def estimates(self) -> Floats:
@@ -134,6 +139,7 @@ class Book:
         other = copy.copy(self)
         vars(other).update(
             counts=self.counts.copy(),
+            failures=self.failures.copy(),
             _estimates=self._estimates.copy(),
             _scatters=self._scatters.copy(),
             _unmeasured=set(self._unmeasured),
@@ -147,7 +153,8 @@ class Book:
         if self._running is None:
             return None
         moments = self._running.moments._asdict()
-        return {"counts": self.counts, "origins": self._running.origins, **moments}
+        plain = {"counts": self.counts, "failures": self.failures}
+        return {**plain, "origins": self._running.origins, **moments}
 
     def restore(self, sums: Mapping[str, Any]) -> None:
         """Take up what `sums` gave, in a book without observations."""

@@ -4,9 +4,10 @@ The rules are the policies' own functions, the very same that are simulated. Wha
 on the definition, the budget and the observations alone. May touch policies and core.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -22,7 +23,14 @@ from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Policy
 from ringfence.policies.registry import find_policy
 from ringfence.study.book import Book, least_pulls
-from ringfence.study.facts import WITHDRAWN, Definition, Rejection, Round
+from ringfence.study.facts import (
+    FAILED_METRIC,
+    WITHDRAWN,
+    WITHOUT_BASELINE,
+    Definition,
+    Rejection,
+    Round,
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,16 @@ class Plan:
     def metrics(self) -> tuple[str, ...]:
         """The metrics that every observation has, in their order."""
         return self.definition.metrics or self.problem.metrics
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """The metrics that need no telling: the built-in `failed`, 0 where nothing is said."""
+        return (FAILED_METRIC,) if self.definition.counts_failures else ()
+
+    @property
+    def told_metrics(self) -> tuple[str, ...]:
+        """The metrics that every observation must have."""
+        return tuple(one for one in self.metrics if one not in self.untold)
 
     @cached_property
     def noise(self) -> StatedNoise:
@@ -107,12 +125,26 @@ class Plan:
 class Standing:
     """What a decision rests on, besides the observations in the book.
 
-    `spent` are the pulls charged so far; `broken` arms failed too often in a row.
+    `spent` are the pulls charged so far; `broken` arms failed too often in a row. Arms that come
+    `back` were pardoned; `missing` are, by arm, the pulls of its rounds that were never made or
+    are void.
     """
 
     budget: int
     spent: int
     broken: Sequence[int]
+    back: Sequence[int] = ()
+    missing: Sequence[int] = ()
+
+    @property
+    def left(self) -> int:
+        """How many pulls may still be made."""
+        return self.budget - self.spent
+
+    def had(self, before: Round, arm: int) -> int:
+        """Return how many pulls an arm had, with those that failed."""
+        missing = self.missing[arm] if self.missing else 0
+        return before.before[arm] + before.allocation[arm] - missing
 
 
 def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book) -> Round:
@@ -130,25 +162,28 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         everyone = np.ones(plan.arm_count, np.bool_)
         return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
     alive = np.array(before.alive)
-    left = _withdraw(plan, alive, standing, book)
+    alive[list(standing.back)] = True
+    opening = _opening(plan, standing, book)
+    left = _withdraw(plan, alive, standing, book, spared=list(opening))
     if not alive.any():
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
-    left_over = standing.budget - standing.spent
-    evidence = book.evidence(alive, plan.priority, left=left_over)
+    evidence = book.evidence(alive, plan.priority, left=standing.left)
     seen |= {
         "counts": evidence.counts.tolist(),
         "estimates": evidence.estimates.tolist(),
         "scales": evidence.scales.tolist(),
     }
     if isinstance(plan.policy, AdaptivePolicy):
-        allocation = _batch(plan.policy, plan, before, evidence, standing)
+        allocation = [opening.get(arm, 0) for arm in range(plan.arm_count)]
+        if not opening:
+            allocation = _batch(plan.policy, plan, before, evidence, standing)
         is_last = sum(allocation) == 0
         phase = before.phase + 1
         return _round(plan, before, phase, allocation, alive, left, seen, is_last=is_last)
     phases = plan.phases(standing.budget)
-    if standing.budget != before.seen["budget"]:
-        allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing)
+    if standing.budget != before.seen["budget"] or standing.back:
+        allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing, opening)
         if sum(allocation) > 0:
             return _round(plan, before, before.phase, allocation, alive, left, seen)
     left += _reject(plan.policy, evidence, phases[before.phase].keep, plan.baseline)
@@ -187,14 +222,37 @@ def _round(
     )
 
 
-def _withdraw(plan: Plan, alive: Mask, standing: Standing, book: Book) -> list[Rejection]:
-    """Take out arms that cannot be evaluated, or of which too little was seen to judge them."""
+def _opening(plan: Plan, standing: Standing, book: Book) -> dict[int, int]:
+    """Return the pulls without which arms that come back cannot be judged, as there is room."""
+    unseen = [arm for arm in standing.back if not book.is_seen[arm]]
+    if not unseen:
+        return {}
+    wanted = plan.least_pulls
+    if isinstance(plan.policy, AdaptivePolicy):
+        wanted = max(wanted, plan.first_pulls(standing.budget))
+    pulls = {arm: wanted - int(book.counts[arm]) for arm in unseen}
+    least = {arm: plan.least_pulls - int(book.counts[arm]) for arm in unseen}
+    while pulls and sum(pulls.values()) > standing.left:
+        most = max(pulls, key=lambda arm: (pulls[arm] - least[arm], arm))
+        pulls[most] -= 1
+        if pulls[most] < least[most]:
+            del pulls[most]
+    return pulls
+
+
+def _withdraw(
+    plan: Plan, alive: Mask, standing: Standing, book: Book, *, spared: Sequence[int]
+) -> list[Rejection]:
+    """Take out arms that cannot be evaluated, or of which too little was seen to judge them.
+
+    Those `spared` get the pulls that they lack first.
+    """
     left = []
     for arm in np.flatnonzero(alive):
         if arm in standing.broken:
             times = plan.definition.max_failures
             left.append(Rejection(int(arm), f"{WITHDRAWN}: {times} failed pulls in a row"))
-        elif not book.is_seen[arm]:
+        elif not book.is_seen[arm] and arm not in spared:
             left.append(
                 Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
             )
@@ -202,7 +260,7 @@ def _withdraw(plan: Plan, alive: Mask, standing: Standing, book: Book) -> list[R
     if plan.problem.is_relative and baseline in [one.arm for one in left]:
         name = plan.definition.baseline
         left += [
-            Rejection(int(arm), f"{WITHDRAWN}: it cannot be compared, since baseline {name} was")
+            Rejection(int(arm), f"{WITHOUT_BASELINE} {name} was")
             for arm in np.flatnonzero(alive)
             if arm not in [one.arm for one in left]
         ]
@@ -247,27 +305,29 @@ def _phase_allocation(
     before: Round,
     alive: Mask,
     standing: Standing,
+    opening: Mapping[int, int] = MappingProxyType({}),
 ) -> list[int]:
     """Return what brings every survivor to the total that the phase asks for.
 
-    By totals, so that a budget raised in between takes effect from this phase on.
+    By totals, so that a budget raised in between, or an arm that comes back, takes effect from
+    this phase on. Arms in the `opening` get at least the pulls that they lack.
     """
     total = sum(one.pulls for one in phases[: phase + 1])
     allocation = [0] * plan.arm_count
     ranked = sorted(np.flatnonzero(alive), key=lambda arm: int(plan.priority[arm]))
     for place, arm in enumerate(ranked):
-        had = before.before[arm] + before.allocation[arm]
-        allocation[arm] = max(0, total + int(place < phases[phase].extra) - had)
-    room = standing.budget - standing.spent
-    while sum(allocation) > room:  # extra pulls of earlier phases may leave a pull too few
-        allocation[int(np.argmax(allocation))] -= 1
+        lacks = total + int(place < phases[phase].extra) - standing.had(before, int(arm))
+        allocation[arm] = max(0, lacks, opening.get(int(arm), 0))
+    while sum(allocation) > standing.left:  # earlier phases' extra pulls may leave one too few
+        spare = [count - opening.get(arm, 0) for arm, count in enumerate(allocation)]
+        allocation[int(np.argmax(spare))] -= 1
     return allocation
 
 
 def _batch(
     policy: AdaptivePolicy, plan: Plan, before: Round, evidence: Evidence, standing: Standing
 ) -> list[int]:
-    size = min(plan.definition.batch, standing.budget - standing.spent)
+    size = min(plan.definition.batch, standing.left)
     allocation: Integers = np.zeros(plan.arm_count, np.int64)
     if size <= 0:
         return [0] * plan.arm_count

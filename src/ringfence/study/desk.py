@@ -6,8 +6,8 @@ their numbers. May touch policies and core, and the ports.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -15,13 +15,14 @@ from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
 from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, PastFact, PullFact, Round, State
+from ringfence.study.failing import is_broken, stand_in
 from ringfence.study.looking import Lookout, furthest, is_due, spread
+from ringfence.study.pardoning import NOBODYS, Pardoning
 from ringfence.study.ports import Clock, Ledger, Storage
 from ringfence.study.reading import Reader, View
 
 MOST_AT_ONCE = 1_000_000
 _LONGEST_ERROR = 2000
-_NOBODYS = 0.0  # the deadline of a pull that was given back
 _ALONE = 0.5  # the part of a pull's leases after which it is issued alone
 
 
@@ -33,6 +34,7 @@ class Report:
     lease: int
     values: tuple[float, ...]
     cost: float | None = None
+    extras: Mapping[str, float] = field(default_factory=dict)
 
 
 class Desk:
@@ -87,7 +89,7 @@ class Desk:
             if alone := [pull for pull in expired if pull.run_out >= _ALONE * most]:
                 expired, count = alone[:1], 1
             leased = [
-                replace(pull, lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)
+                replace(pull, lease=pull.lease + (pull.deadline > NOBODYS), deadline=deadline)
                 for pull in expired
             ]
             ledger.set_pulls(leased)
@@ -110,7 +112,7 @@ class Desk:
         One that was given back, or failed, did not.
         """
         return [
-            replace(pull, run_out=pull.run_out + (pull.deadline > _NOBODYS))
+            replace(pull, run_out=pull.run_out + (pull.deadline > NOBODYS))
             for pull in ledger.expired(now, count)
         ]
 
@@ -120,15 +122,20 @@ class Desk:
             f"{pull.run_out} leases ran out without an answer: its workers died, or evaluations "
             f"take longer than lease_seconds = {self.plan.definition.lease_seconds:g}"
         )
-        return self._fail(ledger, head, replace(pull, error=error))
+        return self._fail(ledger, head, replace(pull, error=error), timed_out=False)
 
-    def _fail(self, ledger: Ledger, head: Head, pull: PullFact) -> Head:
-        """Record a pull as failed; return where the study stands then."""
-        failed = replace(pull, state=State.FAILED, failures=pull.failures + 1)
+    def _fail(self, ledger: Ledger, head: Head, pull: PullFact, *, timed_out: bool) -> Head:
+        """Record a pull as failed, or tell what stands in; return where the study stands then."""
+        values = stand_in(self.plan, timed_out=timed_out) if pull.charged else None
+        state = State.FAILED if values is None else State.TOLD
+        failed = replace(pull, state=state, values=values, failures=pull.failures + 1)
         ledger.set_pulls([failed])
         head = replace(head, unresolved=head.unresolved - 1)
-        if pull.arm not in head.broken and self._is_broken(ledger, failed):
-            head = replace(head, broken=(*head.broken, pull.arm))
+        if state == State.FAILED and pull.arm not in head.broken:
+            pardons = ledger.pardons() if head.pardons else ()
+            named = [ordinal for one in pardons for arm, ordinal in one.arms if arm == pull.arm]
+            if is_broken(ledger, self.plan.definition, failed, max(named, default=0)):
+                head = replace(head, broken=(*head.broken, pull.arm))
         return head
 
     def _issue(
@@ -197,7 +204,12 @@ class Desk:
                 self._require_leased(pull, report.lease)
                 changed.append(
                     replace(
-                        pull, state=State.TOLD, values=report.values, cost=report.cost, error=None
+                        pull,
+                        state=State.TOLD,
+                        values=report.values,
+                        cost=report.cost,
+                        error=None,
+                        extras=report.extras or None,
                     )
                 )
             for number in by_number:
@@ -209,10 +221,21 @@ class Desk:
                 ledger.set_head(replace(head, unresolved=head.unresolved - len(changed)))
         return [done[report.number] for report in reports]
 
-    def fail(self, number: int, lease: int, error: str, *, charge: bool, retry: bool) -> str:
+    def fail(
+        self,
+        number: int,
+        lease: int,
+        error: str,
+        *,
+        charge: bool,
+        retry: bool,
+        timed_out: bool = False,
+    ) -> str:
         """Record that an evaluation failed: `retry` if it will be issued again, else `failed`.
 
-        The same failure of the same lease said again is `already-failed`, and changes nothing.
+        It is `failed` too where the study says what is told in place of a failure. One that is not
+        charged was lost: no failure of its arm. The same failure of the same lease said again is
+        `already-failed`, and changes nothing.
         """
         error = _storable(error)
         with self.storage.writing(self.name) as ledger:
@@ -226,22 +249,43 @@ class Desk:
                 ledger.set_pulls([again])
                 return "retry"
             failed = replace(pull, error=error, charged=charge)
-            ledger.set_head(self._fail(ledger, ledger.head, failed))
+            ledger.set_head(self._fail(ledger, ledger.head, failed, timed_out=timed_out))
         return "failed"
 
-    def _is_broken(self, ledger: Ledger, failed: PullFact) -> bool:
-        """Tell whether a failure completes a run of too many in a row, by ordinal."""
-        most = self.plan.definition.max_failures
-        around = ledger.pulls_of_arm(
-            failed.arm, failed.ordinal - most + 1, failed.ordinal + most - 1
-        )
-        states = {pull.ordinal: pull.state for pull in around} | {failed.ordinal: State.FAILED}
-        run = 0
-        for ordinal in range(failed.ordinal - most + 1, failed.ordinal + most):
-            run = run + 1 if states.get(ordinal) == State.FAILED else 0
-            if run >= most:
-                return True
-        return False
+    def lose(self, number: int, lease: int, error: str = "") -> str:
+        """Record that no answer will ever come, through no fault of the arm: it is not charged.
+
+        Returns `lost`, or `already-lost` where the same was said before.
+        """
+        became = self.fail(number, lease, error, charge=False, retry=False)
+        return {"failed": "lost"}.get(became, "already-lost")
+
+    def revive(self, arm: int) -> str:
+        """Bring an arm back that was withdrawn, with the next decision: it is `revived`.
+
+        One that has not left, or that comes back anyway, is `already-in-the-running`.
+        """
+        with self.storage.writing(self.name) as ledger:
+            return self._pardoning(ledger).revive(arm)
+
+    def forgive(self, numbers: Sequence[int]) -> int:
+        """Give back pulls that failed in an outage, uncharged; return how many were.
+
+        Those of the round that is not over are issued again. Those of earlier rounds are void from
+        the next decision on, and arms that were withdrawn because of them come back with it. What
+        did not fail, or was forgiven before, is left as it is.
+        """
+        with self.storage.writing(self.name) as ledger:
+            wanted = sorted({*numbers})
+            if strange := [one for one in wanted if not 0 < one <= ledger.head.issued]:
+                raise self._unknown(ledger, strange[0])
+            return self._pardoning(ledger).forgive(wanted)
+
+    def _pardoning(self, ledger: Ledger) -> Pardoning:
+        self._lookout.require_same(ledger)
+        reader = furthest(self._lookout.reader, ledger, ledger.head).copied()
+        reader.catch_up(ledger, ledger.head)
+        return Pardoning(self.plan, ledger, reader)
 
     def extend(self, number: int, lease: int) -> float:
         """Give a lease more time, for an evaluation that is still alive; return its deadline."""
@@ -335,7 +379,7 @@ class Desk:
             head, brought = ledger.head, ledger.brought()
             resolved = head.issued - head.unresolved
             parts = (ledger.created_at.hex(), head.budget, head.round, head.issued, resolved)
-            return "-".join(map(str, (*parts, len(head.broken), brought)))
+            return "-".join(map(str, (*parts, len(head.broken), brought, head.pardons)))
 
     def rounds(self, *, most: int | None = None) -> list[Round]:
         """Return all rounds, or at most so many: the first, the last, and some evenly between."""
@@ -395,12 +439,12 @@ class Desk:
 
 def _given_back(pull: PullFact) -> PullFact:
     """Return an issued pull that nobody holds: its lease is spent, whoever asks gets the next."""
-    return replace(pull, lease=pull.lease + 1, deadline=_NOBODYS)
+    return replace(pull, lease=pull.lease + 1, deadline=NOBODYS)
 
 
 def _has_failed(pull: PullFact, lease: int, error: str, *, charge: bool) -> bool:
     """Tell whether this failure of a lease is recorded: as the pull's end, or before a retry."""
-    if pull.state == State.FAILED:
+    if pull.state == State.FAILED or pull.stands_in:
         return (pull.lease, pull.error, pull.charged) == (lease, error, charge)
     is_tried_again = pull.state == State.ISSUED and pull.failures > 0
     return is_tried_again and (pull.lease, pull.error) == (lease + 1, error)

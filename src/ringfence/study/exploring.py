@@ -12,7 +12,7 @@ from ringfence.core.errors import InputError
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan
 from ringfence.study.reading import View
-from ringfence.study.verdict import Verdict, verdict_of
+from ringfence.study.verdict import Verdict, in_the_running, verdict_of
 
 
 def what_if(plan: Plan, view: View, place: int, threshold: float) -> Verdict:
@@ -29,6 +29,8 @@ def what_if(plan: Plan, view: View, place: int, threshold: float) -> Verdict:
     for departure in view.departures:
         if departure.rejection.is_withdrawal:
             among[departure.rejection.arm] = False
+    if not among.any():
+        among = in_the_running(replace(view, book=book))
     return verdict_of(moved, replace(view, book=book), among=among)
 
 
@@ -63,4 +65,5 @@ def _judged_anew(moved: Plan, view: View) -> Book:
     book = moved.new_book()
     for arm, sample in enumerate(view.samples):
         book.add(arm, sample)
+        book.add_failures(arm, int(view.book.failures[arm]))
     return book

@@ -4,7 +4,7 @@ Values only. May touch core.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 
+FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 WITHDRAWN = "withdrawn"
+WITHOUT_BASELINE = f"{WITHDRAWN}: it cannot be compared, since baseline"
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,10 @@ class Definition:
     policy decides at once. `baseline` is the arm that limits may be relative to; it is never
     rejected. `noise` is what is known of metrics, by name, as core's `StatedNoise` writes it.
     A pull of which `max_leases` leases ran out has failed; an arm whose pulls failed
-    `max_failures` times in a row is withdrawn.
+    `max_failures` times in a row is withdrawn. `on_failure` and `on_timeout` are what is told in
+    place of a failure, of every metric, where they are not empty. `counts_failures` says that the
+    metric `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
+    `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
     """
 
     name: str
@@ -43,6 +48,10 @@ class Definition:
     max_leases: int = 10
     baseline: str | None = None
     noise: Mapping[str, Any] = field(default_factory=dict)
+    on_failure: Mapping[str, float] = field(default_factory=dict)
+    on_timeout: Mapping[str, float] = field(default_factory=dict)
+    counts_failures: bool = False
+    counts_lost: bool = False
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -58,6 +67,8 @@ class Definition:
             "metrics": list(self.metrics),
             "functions": dict(self.functions),
             "noise": dict(self.noise),
+            "on_failure": dict(self.on_failure),
+            "on_timeout": dict(self.on_timeout),
         }
 
     @classmethod
@@ -66,6 +77,7 @@ class Definition:
         return cls(
             **{
                 **plain,
+                "counts_lost": plain.get("counts_lost", True),  # none of before said so
                 "arms": dict(plain["arms"]),
                 "constraints": tuple(plain["constraints"]),
                 "metrics": tuple(plain["metrics"]),
@@ -87,9 +99,10 @@ class PullFact:
     """One pull: `number` counts from 1 in the study, `ordinal` from 0 within its arm.
 
     `lease` rises when it is issued or given back; only the latest may be told. `failures` are of
-    earlier leases that a retry may mend, `run_out` counts those that ended without a word. A
-    failed pull is charged to the budget unless told otherwise; a cancelled one, of a withdrawn
-    arm, never is.
+    earlier leases that a retry may fix, `run_out` counts those that ended without a word. A pull
+    that was told and has an `error` failed: its values were told in place of that. A failed pull
+    that is not charged was lost, through no fault of its arm; a cancelled one, of a withdrawn arm,
+    is never charged. `extras` are further numbers that came with its values.
     """
 
     number: int
@@ -105,13 +118,25 @@ class PullFact:
     cost: float | None = None
     error: str | None = None
     charged: bool = True
+    extras: Mapping[str, float] | None = None
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether it failed, and something was told in place of that."""
+        return self.state == State.TOLD and self.error is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no answer will ever come, through no fault of its arm."""
+        return self.state == State.FAILED and not self.charged
 
 
 @dataclass(frozen=True, eq=False)
 class Harvest:
     """What became of many pulls, as arrays in the order of their numbers.
 
-    `values` [pull, metric] are NaN where a pull was not told.
+    `values` [pull, metric] are NaN where a pull was not told. Those that `stand_in` were told in
+    place of a failure.
     """
 
     arms: Integers
@@ -119,6 +144,7 @@ class Harvest:
     is_told: Mask
     is_failed: Mask
     is_charged: Mask
+    stand_in: Mask
     values: Floats
 
     @classmethod
@@ -132,12 +158,25 @@ class Harvest:
             is_told=np.array([pull.state == State.TOLD for pull in pulls], dtype=np.bool_),
             is_failed=np.array([pull.state == State.FAILED for pull in pulls], dtype=np.bool_),
             is_charged=np.array([pull.charged for pull in pulls], dtype=np.bool_),
+            stand_in=np.array([pull.stands_in for pull in pulls], dtype=np.bool_),
             values=np.array(values, dtype=np.float64).reshape(len(pulls), metric_count),
         )
 
     def part(self, places: slice | Integers) -> "Harvest":
         """Return some of the pulls, by their places."""
         return Harvest(*(getattr(self, one.name)[places] for one in fields(self)))
+
+    def without(self, places: Integers) -> "Harvest":
+        """Return the same pulls, some as if they had been cancelled: uncharged, nothing told."""
+        if not len(places):
+            return self
+        masks = {
+            key: getattr(self, key).copy()
+            for key in ("is_told", "is_failed", "is_charged", "stand_in")
+        }
+        for mask in masks.values():
+            mask[places] = False
+        return replace(self, **masks)
 
     @classmethod
     def joined(cls, parts: Sequence["Harvest"]) -> "Harvest":
@@ -161,6 +200,11 @@ class Rejection:
     def is_withdrawal(self) -> bool:
         """Whether it could not be evaluated, rather than lost."""
         return self.reason.startswith(WITHDRAWN)
+
+    @property
+    def is_beside_baseline(self) -> bool:
+        """Whether it left because the baseline of its limits did."""
+        return self.reason.startswith(WITHOUT_BASELINE)
 
 
 @dataclass(frozen=True)
@@ -232,7 +276,8 @@ class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 
     `unresolved` pulls of the round are neither told nor failed. `charged` counts pulls that were
-    charged in rounds before this one. `broken` arms failed too often in a row.
+    charged in rounds before this one. `broken` arms failed too often in a row. `pardons` counts
+    those that were granted.
     """
 
     budget: int
@@ -243,6 +288,7 @@ class Head:
     charged: int = 0
     finished: bool = False
     broken: tuple[int, ...] = ()
+    pardons: int = 0
 
     @property
     def round_is_over(self) -> bool:
@@ -261,3 +307,18 @@ class PastFact:
     values: tuple[float, ...]
     label: str
     after: int
+
+
+@dataclass(frozen=True)
+class Pardon:
+    """What no longer counts, from the decision after round `after` on: for arms that come back.
+
+    `void` pulls, of earlier rounds, are as if they had been cancelled; `reopened` ones, of the
+    round itself, were issued again. `arms` are those that come back, each with the ordinal from
+    which on its failures count again towards too many in a row.
+    """
+
+    after: int
+    arms: tuple[tuple[int, int], ...]
+    void: tuple[int, ...] = ()
+    reopened: int = 0

@@ -31,11 +31,17 @@ def is_due(reader: Reader, decided: Round) -> bool:
 
 
 def furthest(reader: Reader, ledger: Ledger, head: Head) -> Reader:
-    """Return the reader, or a new one from the tally where that has come further."""
+    """Return the reader, or a new one from the tally where that has come further.
+
+    One that knows other pardons than were granted has read everything in vain.
+    """
+    if reader.pardons != head.pardons:
+        reader = Reader(reader.plan)
     if head.round - 1 > reader.through and head.issued - reader.read > TALLY_EVERY:
         tally = ledger.tally()
         if tally is not None and reader.through < tally.through < head.round:
-            found = Reader.restored(reader.plan, tally)
+            granted = ledger.pardons() if head.pardons else ()
+            found = Reader.restored(reader.plan, tally, granted)
             if found is not None:
                 found.take_kept(reader)
                 return found
@@ -51,7 +57,7 @@ class Lookout:
         self.reader = Reader(plan)  # never changed, only exchanged
         self._ahead: Ahead | None = None
         self._created_at: float | None = None
-        self._errors: dict[int, str] = {}  # of withdrawn arms; what was said does not change
+        self._errors: dict[tuple[int, int], str] = {}  # of arms withdrawn in a round
         self._one_reads = Lock()
 
     def keep(self, reader: Reader) -> None:
@@ -84,21 +90,25 @@ class Lookout:
                 brought=brought,
                 told=reader.told,
                 failed=reader.failed,
+                lost=reader.lost,
+                failures=reader.failures,
                 errors=self._last_errors(reader, ledger),
             )
 
     def _last_errors(self, reader: Reader, ledger: Ledger) -> dict[int, str]:
         """Return what the last failed pull of every withdrawn arm said, each read once."""
-        gone = [one.rejection.arm for one in reader.departures if one.rejection.is_withdrawal]
-        fresh = [arm for arm in gone if arm not in self._errors]
+        gone = {
+            one.rejection.arm: one.round for one in reader.departures if one.rejection.is_withdrawal
+        }
+        fresh = [arm for arm, round_ in gone.items() if (arm, round_) not in self._errors]
         if fresh:
-            known = self._errors | dict.fromkeys(fresh, "")
+            known = self._errors | {(arm, gone[arm]): "" for arm in fresh}
             places = [place for arm in fresh for place in reader.failing_pulls(arm)]
             for pull in ledger.pulls_at(places):
                 if pull.state == State.FAILED:
-                    known[pull.arm] = one_line(pull.error or "")
+                    known[pull.arm, gone[pull.arm]] = one_line(pull.error or "")
             self._errors = known
-        return {arm: self._errors[arm] for arm in gone if self._errors[arm]}
+        return {arm: said for arm, at in gone.items() if (said := self._errors[arm, at])}
 
     def _settled(
         self,
@@ -113,9 +123,10 @@ class Lookout:
         """Return what was read of all rounds that are over, nothing of others."""
         over = head if head.round_is_over else replace(head, round=head.round - 1)
         latest = self.reader  # by another thread, perhaps of a later moment than this view
-        if (latest.through, latest.past) <= (over.round, brought):
-            known = latest if latest.through >= known.through else known
-        is_old = known.through < over.round or (head.round_is_over and known.past < brought)
+        if latest.progress[:3] <= (head.pardons, over.round, brought):
+            known = latest if latest.progress[:2] >= known.progress[:2] else known
+        is_old = known.pardons < head.pardons or known.through < over.round
+        is_old = is_old or (head.round_is_over and known.past < brought)
         if is_old or (keep and not known.is_kept):
             known = furthest(known, ledger, head).copied()
             known.catch_up(ledger, over, keep=keep, ahead=ahead)

@@ -3,11 +3,20 @@
 A transaction is exclusive among writers of one study and all or nothing. May touch core.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-from ringfence.study.facts import Definition, Harvest, Head, PastFact, PullFact, Round, Tally
+from ringfence.study.facts import (
+    Definition,
+    Harvest,
+    Head,
+    Pardon,
+    PastFact,
+    PullFact,
+    Round,
+    Tally,
+)
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since the epoch."""
@@ -58,6 +67,9 @@ class Ledger(Protocol):
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of the pulls with first <= number <= last, as arrays."""
 
+    def extras(self) -> Mapping[int, Mapping[str, float]]:
+        """Return the further numbers that came with observations, by the numbers of the pulls."""
+
     def expired(self, now: float, most: int) -> Sequence[PullFact]:
         """Return up to `most` issued pulls whose lease has run out, the oldest numbers first."""
 
@@ -75,6 +87,12 @@ class Ledger(Protocol):
 
     def add_past(self, fresh: Iterable[PastFact]) -> None:
         """Remember observations that were brought along."""
+
+    def pardons(self) -> Sequence[Pardon]:
+        """Return all pardons that were granted, in order."""
+
+    def add_pardon(self, fresh: Pardon) -> None:
+        """Remember a pardon; that the head counts it is the caller's business."""
 
     def tally(self) -> Tally | None:
         """Return the latest tally, if there is one."""

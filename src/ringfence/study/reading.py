@@ -14,7 +14,16 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, Standing
-from ringfence.study.facts import Departure, Harvest, Head, PastFact, Rejection, Round, Tally
+from ringfence.study.facts import (
+    Departure,
+    Harvest,
+    Head,
+    Pardon,
+    PastFact,
+    Rejection,
+    Round,
+    Tally,
+)
 from ringfence.study.packing import pack, unpack
 from ringfence.study.ports import Ledger
 
@@ -27,8 +36,10 @@ class View:
     """Where a study stands and what it has seen; `last` is its latest round.
 
     `used` pulls were evaluated and charged. `samples` [pull, metric] are by arm, where an
-    attribute as it was written cannot do without them, and none elsewhere. `errors` are, by arm
-    and on one line, what the last failed pulls of arms said that were withdrawn for failing.
+    attribute as it was written cannot do without them, and none elsewhere. `failed` pulls are
+    charged and nothing was told in their place; `failures` are, by arm, those and the pulls where
+    something was. `lost` ones count as neither. `errors` are, by arm and on one line, what the
+    last failed pulls of arms said that were withdrawn for failing.
     """
 
     head: Head
@@ -40,27 +51,32 @@ class View:
     brought: int
     told: int
     failed: int
+    lost: int
+    failures: Integers
     errors: Mapping[int, str]
 
 
 class Ahead(NamedTuple):
-    """Pulls after number `read`, as they were found."""
+    """Pulls after number `read`, as they were found when so many pardons had been granted."""
 
     read: int
     rows: Harvest
+    pardons: int
 
     def resolved(self) -> "Ahead":
         """Return those before the first that may still change."""
         rows = self.rows
         is_open = rows.is_charged & ~rows.is_told & ~rows.is_failed
-        return Ahead(self.read, rows.part(slice(int(is_open.argmax()) if is_open.any() else None)))
+        until = int(is_open.argmax()) if is_open.any() else None
+        return self._replace(rows=rows.part(slice(until)))
 
 
 class Reader:
     """Reads rounds into a book, each once, in order.
 
     It has read the rounds `through`, with their pulls up to number `read`, and the first `past`
-    observations that were brought along.
+    observations that were brought along; all as they are after the first `pardons`. A further
+    pardon changes what was read: then everything is read again, which happens once an outage.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -72,19 +88,56 @@ class Reader:
         self.last: Round | None = None
         self.latest: Ahead | None = None
         self.departures: tuple[Departure, ...] = ()
-        self.told = self.failed = self.used = 0
+        self.told = self.failed = self.lost = self.used = 0
+        self.failures = np.zeros(plan.arm_count, np.int64)
         self.broken: dict[int, int] = {}
+        self._missing = np.zeros(plan.arm_count, np.int64)
         self._failing = np.zeros(plan.arm_count, np.int64)
         self._spent = 0
+        self._granted: tuple[Pardon, ...] = ()
+        self._void: Integers = np.zeros(0, np.int64)
+        self._since = np.zeros(plan.arm_count, np.int64)
         self.kept = _Rows()
 
     def copied(self) -> "Reader":
         """Return a reader that can go on without this one: other threads may be looking at it."""
         other = copy.copy(self)
         vars(other).update(
-            book=self.book.copied(), broken=dict(self.broken), _failing=self._failing.copy()
+            book=self.book.copied(),
+            broken=dict(self.broken),
+            failures=self.failures.copy(),
+            _missing=self._missing.copy(),
+            _failing=self._failing.copy(),
         )
         return other
+
+    @property
+    def pardons(self) -> int:
+        """How many pardons it knows of."""
+        return len(self._granted)
+
+    @property
+    def void(self) -> list[int]:
+        """The numbers of the pulls that no longer count."""
+        return list(self._void.tolist())
+
+    def since(self, arm: int) -> int:
+        """Return the ordinal from which on an arm's failures count, if it was pardoned."""
+        return int(self._since[arm])
+
+    def heed(self, ledger: Ledger, count: int) -> None:
+        """Take up the first so many pardons; if they are others than it knows, begin anew."""
+        if count == self.pardons:
+            return
+        vars(self).update(vars(Reader(self.plan)))
+        self._take_up(ledger.pardons()[:count])
+
+    def _take_up(self, granted: Sequence[Pardon]) -> None:
+        self._granted = tuple(granted)
+        void = {number for pardon in granted for number in pardon.void}
+        self._void = np.array(sorted(void), dtype=np.int64)
+        for arm, ordinal in (one for pardon in granted for one in pardon.arms):
+            self._since[arm] = max(self._since[arm], ordinal)
 
     def catch_up(
         self, ledger: Ledger, head: Head, *, keep: bool = False, ahead: Ahead | None = None
@@ -94,25 +147,59 @@ class Reader:
         With `keep` the observations themselves are kept too, for `samples`. Pulls that are
         `ahead` are not read again.
         """
+        self.heed(ledger, head.pardons)
+        if ahead is not None and ahead.pardons != head.pardons:
+            ahead = None  # some were issued again
         if keep:
             self._keep_skipped(ledger)
         brought = ledger.past(self.past)
         for start in range(self.through + 1, head.round + 1, _AT_ONCE):
             rounds = ledger.rounds(start, min(start + _AT_ONCE, head.round + 1))
             first, end = self.read + 1, min(_end(rounds[-1]), head.issued)
-            harvest = _harvest(ledger, first, end, ahead) if end >= first else None
+            harvest = None
+            if end >= first:
+                found = _harvest(ledger, first, end, ahead)
+                harvest = self._valid(found, first)
+                self.latest = Ahead(self.read, found, head.pardons)
             for one in rounds:
                 brought = self._bring(brought, one.number - 1)
                 if harvest is not None and one.size:
                     place = one.first - first
                     self._add(harvest.part(slice(place, place + one.size)))
-                self.departures += tuple(Departure(x, one.number, one.phase) for x in one.left)
+                self._part(one)
                 self.through, self.last = one.number, one
             if harvest is not None:
                 self.kept = self.kept.followed_by(harvest, end) if keep else self.kept
-                self.latest, self.read = Ahead(self.read, harvest), end
+                self.read = end
         self._bring(brought, head.round)
-        return Standing(head.budget, self._spent, tuple(self.broken))
+        return Standing(
+            budget=head.budget,
+            spent=self._spent,
+            broken=tuple(self.broken),
+            back=self.back,
+            missing=tuple(self._missing.tolist()),
+        )
+
+    def _valid(self, harvest: Harvest, first: int) -> Harvest:
+        """Return a stretch of pulls, the void ones as if they had been cancelled."""
+        start, stop = np.searchsorted(self._void, (first, first + len(harvest.arms)))
+        return harvest.without(self._void[start:stop] - first)
+
+    def _part(self, one: Round) -> None:
+        """Remember which arms left with a round; those that came back have not."""
+        if self._granted:
+            self.departures = tuple(
+                gone for gone in self.departures if not one.alive[gone.rejection.arm]
+            )
+        self.departures += tuple(Departure(x, one.number, one.phase) for x in one.left)
+
+    @property
+    def back(self) -> tuple[int, ...]:
+        """Return the arms that come back with the next decision, but for those that lost."""
+        lost = [one.rejection.arm for one in self.departures if not one.rejection.is_withdrawal]
+        fresh = [pardon for pardon in self._granted if pardon.after == self.through]
+        named = {arm for pardon in fresh for arm, _ in pardon.arms}
+        return tuple(sorted(named.difference(lost)))
 
     def _bring(self, brought: Sequence[PastFact], round_number: int) -> Sequence[PastFact]:
         """Add observations that were brought along by the end of a round; return the others."""
@@ -132,34 +219,50 @@ class Reader:
         """
         is_over = harvest.is_told | harvest.is_failed
         is_used = harvest.is_charged & is_over
+        is_failed = harvest.is_charged & harvest.is_failed
+        is_missing = ~harvest.is_charged & ~is_over
         self.told += int(np.count_nonzero(harvest.is_told))
-        self.failed += int(np.count_nonzero(harvest.is_failed))
+        self.failed += int(np.count_nonzero(is_failed))
+        self.lost += int(np.count_nonzero(harvest.is_failed & ~harvest.is_charged))
         self.used += int(np.count_nonzero(is_used))
         for arm, mine in _by_arm(harvest.arms, self.plan.arm_count):
-            good = mine[: self._good(arm, harvest.is_failed[mine])]
+            good = mine[: self._good(arm, harvest, mine)]
             self._spent += int(np.count_nonzero(is_used[good]))
             self._spent += len(mine) - len(good)
+            self._missing[arm] += int(np.count_nonzero(is_missing[good]))
             self.book.add(arm, harvest.values[good[harvest.is_told[good]]])
+            failures = int(np.count_nonzero(is_failed[good]))
+            self.failures[arm] += failures + int(np.count_nonzero(harvest.stand_in[good]))
+            if failures:
+                self.book.add_failures(arm, failures)
             if arm in self.broken:
                 self.broken[arm] = int(harvest.ordinals[good[-1]])
 
-    def _good(self, arm: int, failed: Any) -> int:
-        """Return how many of an arm's pulls count: up to the one that broke it."""
-        most = self.plan.definition.max_failures
-        if not failed.any():
-            self._failing[arm] = 0
-            return len(failed)
-        for place, one in enumerate(failed):
-            self._failing[arm] = self._failing[arm] + 1 if one else 0
-            if self._failing[arm] >= most:
+    def _good(self, arm: int, harvest: Harvest, mine: Integers) -> int:
+        """Return how many of an arm's pulls count: up to the one that broke it.
+
+        Those that were lost, or made void, say nothing either way.
+        """
+        definition = self.plan.definition
+        failed, says = harvest.is_failed[mine], harvest.is_charged[mine]
+        if definition.counts_lost:
+            says = says | failed
+        if self._since[arm]:
+            says = says & (harvest.ordinals[mine] >= self._since[arm])
+        if not (failed & says).any():
+            self._failing[arm] *= not says.any()
+            return len(mine)
+        for place in np.flatnonzero(says).tolist():
+            self._failing[arm] = self._failing[arm] + 1 if failed[place] else 0
+            if self._failing[arm] >= definition.max_failures:
                 self.broken[arm] = place
-                return place + 1
-        return len(failed)
+                return int(place) + 1
+        return len(mine)
 
     @property
-    def progress(self) -> tuple[int, int, int]:
-        """How far it has come: rounds, then what was brought along, then what was kept."""
-        return self.through, self.past, self.kept.read
+    def progress(self) -> tuple[int, int, int, int]:
+        """How far it has come: pardons, rounds, what was brought along, then what was kept."""
+        return self.pardons, self.through, self.past, self.kept.read
 
     @property
     def is_kept(self) -> bool:
@@ -168,13 +271,14 @@ class Reader:
 
     def take_kept(self, other: "Reader") -> None:
         """Take over what another, that has not come further, has kept."""
-        if other.kept.read > self.kept.read:
+        if other.pardons == self.pardons and other.kept.read > self.kept.read:
             self.kept = other.kept
 
     def _keep_skipped(self, ledger: Ledger) -> None:
         """Read observations that a tally stood for."""
         if not self.is_kept:
-            harvest = ledger.harvest(self.kept.read + 1, self.read)
+            first = self.kept.read + 1
+            harvest = self._valid(ledger.harvest(first, self.read), first)
             self.kept = self.kept.followed_by(harvest, self.read)
 
     def samples(self, past: Sequence[PastFact]) -> tuple[Floats, ...]:
@@ -209,10 +313,14 @@ class Reader:
             "past": self.past,
             "told": self.told,
             "failed": self.failed,
+            "lost": self.lost,
             "used": self.used,
             "spent": self._spent,
+            "pardons": self.pardons,
             "broken": list(self.broken.items()),
-            "failing": [(int(a), int(self._failing[a])) for a in np.flatnonzero(self._failing)],
+            "failures": _pairs(self.failures),
+            "missing": _pairs(self._missing),
+            "failing": _pairs(self._failing),
             "departures": [
                 (*vars(one.rejection).values(), one.round, one.phase) for one in self.departures
             ],
@@ -220,20 +328,29 @@ class Reader:
         return Tally(self.through, pack(plain, sums))
 
     @classmethod
-    def restored(cls, plan: Plan, tally: Tally) -> "Reader | None":
-        """Return the reader that wrote a tally, or None where this version cannot tell."""
+    def restored(cls, plan: Plan, tally: Tally, granted: Sequence[Pardon]) -> "Reader | None":
+        """Return the reader that wrote a tally, or None where this version cannot tell.
+
+        None also where other pardons were `granted` than it knew of.
+        """
         found = unpack(tally.content)
-        if found is None:
+        if found is None or found[0]["pardons"] != len(granted):
             return None
         plain, sums = found
         reader = cls(plan)
+        reader._take_up(granted)
         reader.book.restore(sums)
         reader.through, reader.read, reader.past = tally.through, plain["read"], plain["past"]
-        reader.told, reader.failed, reader.used = plain["told"], plain["failed"], plain["used"]
-        reader._spent = plain["spent"]
+        reader.told, reader.failed, reader.lost = plain["told"], plain["failed"], plain["lost"]
+        reader.used, reader._spent = plain["used"], plain["spent"]
         reader.broken = dict(plain["broken"])
-        for arm, count in plain["failing"]:
-            reader._failing[arm] = count
+        for key, counts in (
+            ("failures", reader.failures),
+            ("missing", reader._missing),
+            ("failing", reader._failing),
+        ):
+            for arm, count in plain[key]:
+                counts[arm] = count
         reader.departures = tuple(
             Departure(Rejection(*rejection), number, phase)
             for *rejection, number, phase in plain["departures"]
@@ -264,6 +381,11 @@ class _Rows:
                 good = mine[ordinals[mine] <= broken[arm]] if arm in broken else mine
                 samples[arm] = values[good]
         return samples
+
+
+def _pairs(counts: Integers) -> list[tuple[int, int]]:
+    """Return counts by arm, without those that are zero."""
+    return [(int(arm), int(counts[arm])) for arm in np.flatnonzero(counts)]
 
 
 def _joined(parts: Sequence[tuple[Any, Any, Any]]) -> tuple[Any, Any, Any]:

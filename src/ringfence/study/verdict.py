@@ -142,6 +142,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
     judged = book.is_comparable.copy()
     judged[withdrawn] = False
+    judged |= alive
     evidence = book.evidence(judged, plan.priority)
     confidence, chance = shares_of_draws(plan, book, judged, best, feasible=feasible)
     sure = chance >= SURE if feasible else 1.0 - chance >= SURE
@@ -208,9 +209,9 @@ def no_answer(plan: Plan, view: View) -> str:
         return f"{words} Tell some pulls first."
     kept = " Study.bring takes what was told along." if view.told else ""
     return (
-        f"{words} Arms that left do not come back: mend the evaluations, then begin a study of "
-        "another name, or delete this one (ringfence studies --storage URL --delete "
-        f"{shlex.quote(name)}).{kept}"
+        f"{words} Fix the evaluations, then bring the arms back (ringfence revive "
+        f"{shlex.quote(name)} ARM, or Study.revive) while pulls are left; or begin a study of "
+        f"another name.{kept}"
     )
 
 
@@ -365,6 +366,15 @@ def _flips(
 
 
 def in_the_running(view: View) -> Mask:
-    """Return the arms that may be the answer: not gone, and seen often enough to be judged."""
+    """Return the arms that may be the answer: not gone, and seen often enough to be judged.
+
+    Where none is left, those that were withdrawn are judged by what was told of them.
+    """
     seen = view.book.is_comparable
-    return np.array(view.last.alive) & seen if view.last is not None else seen
+    if view.last is None:
+        return seen
+    running = np.array(view.last.alive) & seen
+    if running.any():
+        return running
+    withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
+    return np.isin(np.arange(len(seen)), withdrawn) & seen

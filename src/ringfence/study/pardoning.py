@@ -1,0 +1,154 @@
+"""Pardons: arms that come back, and pulls of an outage that no longer count.
+
+A pardon is a fact, stamped with the round after which it holds: decisions before it are made again
+as they were, those after it without what was pardoned. May touch policies and core, and a ledger.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ringfence.core.errors import InputError
+from ringfence.policies.policy import PhasePolicy
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import Pardon, PullFact, State
+from ringfence.study.ports import Ledger
+from ringfence.study.reading import Reader
+
+_EVERY = 2**62  # more than any ordinal
+NOBODYS = 0.0  # the deadline of a pull that was given back
+
+
+@dataclass(frozen=True)
+class Pardoning:
+    """One study in the moment of a pardon; `reader` has read all there is."""
+
+    plan: Plan
+    ledger: Ledger
+    reader: Reader
+
+    def revive(self, arm: int) -> str:
+        """Bring an arm back that was withdrawn, or tell that it is in the running."""
+        head = self.ledger.head
+        gone = {one.rejection.arm: one.rejection for one in self.reader.departures}
+        name = self.plan.definition.arm_names[arm]
+        if arm in self.reader.back or (arm not in gone and arm not in head.broken):
+            return "already-in-the-running"
+        if arm in gone and not gone[arm].is_withdrawal:
+            raise InputError(
+                f"arm {name!r} of study {self.plan.definition.name!r} was {gone[arm].reason}: it "
+                "lost by what was observed, and does not come back. Begin a study of another name "
+                "with it, and bring these observations along."
+            )
+        if arm in gone and gone[arm].is_beside_baseline and self.plan.baseline in gone:
+            raise InputError(
+                f"arm {name!r} was {gone[arm].reason}. Revive baseline "
+                f"{self.plan.definition.baseline!r}: the others come back with it."
+            )
+        self._grant([arm])
+        self._require_room(arm, name)
+        return "revived"
+
+    def forgive(self, numbers: Sequence[int]) -> int:
+        """Give back pulls that failed, or were told in place of a failure; return how many."""
+        head, known = self.ledger.head, set(self.reader.void)
+        failed = [
+            pull
+            for pull in self.ledger.pulls(numbers)
+            if (pull.state == State.FAILED or pull.stands_in) and pull.number not in known
+        ]
+        again = [pull for pull in failed if pull.round == head.round]
+        void = [pull for pull in failed if pull.round < head.round and pull.charged]
+        if again or void:
+            self._grant({pull.arm for pull in (*again, *void)}, again, void)
+        return len(again) + len(void)
+
+    def _grant(
+        self,
+        arms: Iterable[int],
+        again: Sequence[PullFact] = (),
+        void: Sequence[PullFact] = (),
+    ) -> None:
+        """Write a pardon; pulls of the round that is not over are issued again."""
+        ledger, head = self.ledger, self.ledger.head
+        named = {arm: self._since(arm) for arm in arms} | dict.fromkeys(self._beside(arms), 0)
+        reopened = [_issued_again(pull) for pull in (*again, *self._cancelled(named))]
+        ledger.set_pulls(reopened)
+        ledger.add_pardon(
+            Pardon(
+                after=head.round,
+                arms=tuple(sorted(named.items())),
+                void=tuple(sorted(pull.number for pull in void)),
+                reopened=len(reopened),
+            )
+        )
+        ledger.set_head(
+            replace(
+                head,
+                unresolved=head.unresolved + len(reopened),
+                broken=tuple(arm for arm in head.broken if arm not in named),
+                pardons=head.pardons + 1,
+                finished=False,
+            )
+        )
+
+    def _since(self, arm: int) -> int:
+        """Return the ordinal after an arm's last failure so far: what came before is pardoned."""
+        failed = [
+            pull.ordinal
+            for pull in self.ledger.pulls_of_arm(arm, 0, _EVERY)
+            if pull.state == State.FAILED
+        ]
+        return max(failed, default=-1) + 1
+
+    def _beside(self, arms: Iterable[int]) -> list[int]:
+        """Return the arms that left because they could not be compared with one of these."""
+        if self.plan.baseline not in arms:
+            return []
+        gone = (one.rejection for one in self.reader.departures)
+        return [one.arm for one in gone if one.is_beside_baseline]
+
+    def _cancelled(self, arms: Iterable[int]) -> list[PullFact]:
+        """Return the pulls of this round that arms were not given because they were broken."""
+        head = self.ledger.head
+        if not set(head.broken).intersection(arms):
+            return []
+        first = self.ledger.round(head.round).first
+        pulls = self.ledger.pulls_between(first, head.issued)
+        return [pull for pull in pulls if pull.state == State.CANCELLED and pull.arm in arms]
+
+    def _require_room(self, arm: int, name: str) -> None:
+        """Refuse to bring back an arm that nothing is left for: it would be withdrawn again."""
+        head, reader = self.ledger.head, Reader(self.plan)
+        standing = reader.catch_up(self.ledger, head)
+        lacks = self.plan.least_pulls - int(reader.book.counts[arm])
+        left = standing.left - head.unresolved - (head.round_end - head.issued)
+        is_pulled = reader.last is not None and reader.last.alive[arm]
+        if lacks <= left or is_pulled:
+            return
+        remedy = "Raise the budget first"
+        if isinstance(self.plan.policy, PhasePolicy):
+            remedy = (
+                f"{self.plan.policy.name} cannot take up a larger budget at its end: begin a study "
+                "of another name, and bring these observations along"
+            )
+        raise InputError(
+            f"arm {name!r} needs {lacks} more observations to be judged, and of the budget of "
+            f"{head.budget} pulls {max(left, 0)} are left. {remedy}."
+        )
+
+
+def _issued_again(pull: PullFact) -> PullFact:
+    """Return a pull as if it had not failed, for whoever asks next; an old lease does not hold."""
+    return replace(
+        pull,
+        state=State.ISSUED,
+        lease=pull.lease + 1,
+        deadline=NOBODYS,
+        failures=0,
+        run_out=0,
+        values=None,
+        cost=None,
+        error=None,
+        charged=True,
+        extras=None,
+    )
