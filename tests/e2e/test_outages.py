@@ -290,7 +290,8 @@ def test_a_program_that_prints_the_wrong_shape_ends_the_run(
 
 def test_no_process_is_left(tmp_path: Path) -> None:
     """A program that hangs in an outage is ended when the run gives up."""
-    slow = "import os, sys, time\n" + (
+    slow = (
+        "import os, sys, time\n"
         "open(f'pid.{os.getpid()}', 'w').close()\n"
         "time.sleep(120) if sys.argv[1] == 'dear' else sys.exit('429')\n"
     )

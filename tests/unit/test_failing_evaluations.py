@@ -135,9 +135,7 @@ def test_no_policy_dies_when_nothing_ever_succeeds(policy: Any, workers: int) ->
 def test_coroutines_end_as_threads_do() -> None:
     study = make()
     with pytest.raises(OutageError, match="429"):
-        asyncio.run(
-            study.optimize_async(Service(5, 10_000).later, workers=3, outage_minutes=0)
-        )
+        asyncio.run(study.optimize_async(Service(5, 10_000).later, workers=3, outage_minutes=0))
     assert counts(study) == (5, 0, 0)
 
 
@@ -314,7 +312,7 @@ def test_what_is_told_in_place_of_failures_is_part_of_the_study(tmp_path: Any) -
     make(storage=place, **stated)
     make(storage=place, load_if_exists=True, **stated)
     for other in ({}, {"on_failure": {"loss": 8.0, "risk": 9.0}}, stated | {"on_timeout": SLOW}):
-        with pytest.raises(InputError, match="on_failure|on_timeout"):
+        with pytest.raises(InputError, match=r"on_failure|on_timeout"):
             make(storage=place, load_if_exists=True, **other)
 
 
@@ -411,11 +409,13 @@ def test_leases_are_given_back_when_a_decision_raises(
         await asyncio.sleep(0.001)
         return evaluate(arm, seed)
 
-    with pytest.raises(ValueError, match="math domain error"):
+    def work() -> Any:
         if is_async:
-            asyncio.run(study.optimize_async(slowly, workers=3))
-        else:
-            study.optimize(evaluate, workers=3)
+            return asyncio.run(study.optimize_async(slowly, workers=3))
+        return study.optimize(evaluate, workers=3)
+
+    with pytest.raises(ValueError, match="math domain error"):
+        work()
     assert study.desk.held() == []
     assert study.optimize(evaluate) is not None
     assert {State.TOLD} == {State(one) for one in _states(study)}

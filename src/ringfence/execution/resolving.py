@@ -8,24 +8,41 @@ coroutines alike. May touch study and core.
 import math
 import threading
 import time
+import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
-from ringfence.core.errors import InputError, LeaseError, OutageError, ShapeError, one_line
+from ringfence.core.errors import (
+    IgnoredWarning,
+    InputError,
+    LeaseError,
+    OutageError,
+    ShapeError,
+    one_line,
+)
 from ringfence.execution.backoff import Backoff, Outage, Outaged, say_in_log
 from ringfence.execution.evaluating import EvaluationError
 from ringfence.execution.outages import Outages, least_failures
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import PullFact, State
-from ringfence.study.observing import values_of
+from ringfence.study.observing import observation_of
 
 _SAY_SECONDS = 60.0
 _NAP_SECONDS = 0.05
 _MOST_TRIES = 3  # of one pull in an outage: it may be the pull's own seed that fails
 _MOST_ASKED = 64
 _FAR_BACK = 1000  # pulls that are looked through for failures of an earlier process
+
+
+Noted: TypeAlias = Callable[[str], None]
+"""Called with what was told beside the metrics and is ignored, for the first pull that has it."""
+
+
+def warn_of_ignored(note: str) -> None:
+    """Warn that something told was ignored."""
+    warnings.warn(note, IgnoredWarning, stacklevel=2)
 
 
 class Resolver:
@@ -43,11 +60,13 @@ class Resolver:
         backoff: Backoff,
         *,
         say: Outaged | None = None,
+        note: Noted | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin without calls."""
         self.desk, self._backoff, self._now = desk, backoff, now
         self._say = say_in_log if say is None else say
+        self._note: Noted | None = warn_of_ignored if note is None else note
         self._lock = threading.Lock()
         self._calls = Outages(least_failures(workers))
         self._recorded: set[int] = set()  # pulls of the row whose failures are on disk
@@ -96,11 +115,12 @@ class Resolver:
         One whose numbers cannot be used is a failure.
         """
         try:
-            report = Report(pull.number, pull.lease, values_of(self.desk.plan, metrics))
+            seen = observation_of(self.desk.plan, metrics)
         except ShapeError:
             raise
         except InputError as error:
             return self.fail(pull, EvaluationError(str(error)))
+        report = Report(pull.number, pull.lease, seen.values, extras=seen.extras)
         try:
             became = self.desk.tell([report])[0]  # already-told: its answer was lost on the way
         except LeaseError:
@@ -112,6 +132,8 @@ class Resolver:
             is_over = before is not None and not self._calls.is_on
         if before is not None and is_over:
             self._say(Outage(before.failures, before.arms, before.error, is_over=True))
+        if seen.notes:
+            self._note_once(seen.notes)
         return became
 
     def fail(self, pull: PullFact, error: EvaluationError) -> str:
@@ -155,6 +177,12 @@ class Resolver:
         if self._calls.is_on and self._now() >= self._next_word:
             self._next_word = self._now() + _SAY_SECONDS
             self._say(self._outage())
+
+    def _note_once(self, notes: Sequence[str]) -> None:
+        with self._lock:
+            note, self._note = self._note, None
+        if note is not None:
+            note("; ".join(notes))
 
     # ------------------------------------------------------------------------- in an outage
 

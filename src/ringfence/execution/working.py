@@ -22,7 +22,7 @@ from ringfence.execution.evaluating import Command, Evaluate, EvaluationError, O
 from ringfence.execution.hands import Hands
 from ringfence.execution.interrupts import held_off
 from ringfence.execution.programs import Programs
-from ringfence.execution.resolving import Resolver
+from ringfence.execution.resolving import Noted, Resolver
 from ringfence.study.desk import Desk
 from ringfence.study.facts import PullFact
 
@@ -81,6 +81,7 @@ class Crew:
     waits: Waits | None = None
     stops: Stops | None = None
     outage: Outaged | None = None
+    notes: Noted | None = None
     backoff: Backoff = field(default_factory=Backoff)
     patience_seconds: float = 300.0
     _flying: dict["Future[Any]", PullFact] = field(default_factory=dict)
@@ -89,7 +90,9 @@ class Crew:
 
     def __post_init__(self) -> None:
         """Begin without evaluations."""
-        self._resolver = Resolver(self.desk, self.workers, self.backoff, say=self.outage)
+        self._resolver = Resolver(
+            self.desk, self.workers, self.backoff, say=self.outage, note=self.notes
+        )
 
     def run(self, *, most: int | None = None) -> int:
         """Work until the study is finished, or `most` pulls are resolved; return how many were."""

@@ -16,6 +16,7 @@ from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, ne
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
 from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
+from ringfence.execution.resolving import Noted
 from ringfence.execution.working import Away, Crew, Stops, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
@@ -48,6 +49,7 @@ from ringfence.study.observing import (
 )
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.verdict import Verdict, in_the_running, verdict_of
+
 
 class Study(StudyViews, AsyncCalls):
     """A study in a storage: any number of processes may hold the same one.
@@ -395,6 +397,7 @@ class Study(StudyViews, AsyncCalls):
         waits: Waits | None = None,
         stops: Stops | None = None,
         outage: Outaged | None = None,
+        notes: Noted | None = None,
         outage_minutes: float = OUTAGE_MINUTES,
         backoff_seconds: float = BACKOFF_SECONDS,
     ) -> Verdict | None:
@@ -410,7 +413,8 @@ class Study(StudyViews, AsyncCalls):
         uncharged and tried one at a time, with up to `backoff_seconds` between; `outage` hears of
         it, else a warning is logged. After `outage_minutes` an `OutageError` is raised: the same
         call goes on later. Returns the verdict, or None while there is nothing to judge; a study
-        that ends without an arm to judge is an error.
+        that ends without an arm to judge is an error. Of what an evaluation tells beside the
+        metrics, and that is no finite number, `notes` hears once; else there is a warning.
         """
         at_least("workers", workers, 1)
         evaluation = evaluation_of(evaluate)
@@ -418,7 +422,17 @@ class Study(StudyViews, AsyncCalls):
             evaluation.require_runnable(self.definition.arms)
         backoff = Backoff(outage_minutes, backoff_seconds)
         Crew(
-            self.desk, evaluation, workers, executor, told, away, waits, stops, outage, backoff
+            self.desk,
+            evaluation,
+            workers,
+            executor,
+            told,
+            away,
+            waits,
+            stops,
+            outage,
+            notes,
+            backoff,
         ).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():

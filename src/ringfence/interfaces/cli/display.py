@@ -85,6 +85,12 @@ class Display:
         sys.stderr.write(f"{outage}\n")
         sys.stderr.flush()
 
+    def notes(self, note: str) -> None:
+        """Say once what evaluations told that was not recorded."""
+        if not self._quiet:
+            sys.stderr.write(f"{one_line(note)}\n")
+            sys.stderr.flush()
+
     def stops(self, count: int) -> None:
         """Say at once that an interrupt was heard, and what is still waited for."""
         self.close()

@@ -119,6 +119,7 @@ def _finished(
                 waits=display.waits,
                 stops=display.stops,
                 outage=display.outage,
+                notes=display.notes,
                 outage_minutes=backoff.outage_minutes,
                 backoff_seconds=backoff.backoff_seconds,
             )
