@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,7 +76,14 @@ def out(folder: Path) -> Iterator[Path]:
         place.unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize(("way", "workers"), [("command", 1), ("command", 8), ("python", 8)])
+def run(folder: Path, *options: str) -> tuple[int, Any, str]:
+    """Run the study to its end, in a process of its own."""
+    with running(folder, "--json", *options) as process:
+        said, heard = process.communicate(timeout=120)
+    return process.returncode, json.loads(said) if said else None, heard.decode()
+
+
+@pytest.mark.parametrize(("way", "workers"), [("command", 8), ("python", 1)])
 def test_a_run_waits_for_the_end_of_an_outage(tmp_path: Path, way: str, workers: int) -> None:
     write(tmp_path, way)
     with running(tmp_path, "--workers", str(workers), "--json") as process:
@@ -100,12 +106,12 @@ def test_a_run_waits_for_the_end_of_an_outage(tmp_path: Path, way: str, workers:
 
 
 def test_an_outage_that_lasts_ends_with_how_to_go_on(tmp_path: Path) -> None:
-    file = write(tmp_path, "python", pull={"outage_minutes": 0.01})
+    write(tmp_path, "python", pull={"outage_minutes": 0.01})
     with out(tmp_path):
         with running(tmp_path, "--workers", "2") as process:
             said, heard = process.communicate(timeout=60)
         assert (process.returncode, said) == (1, b"")
-        last = heard.decode().splitlines()[-1]
+        (last,) = heard.decode().splitlines()[-1:]
         assert last.startswith("error: ")
         for words in (
             "evaluations in a row failed, over 3 arms",
@@ -116,24 +122,22 @@ def test_an_outage_that_lasts_ends_with_how_to_go_on(tmp_path: Path) -> None:
         ):
             assert words in last
         assert counts(tmp_path) == (0, 0, 0)
-        quickly = ringfence("run", file, "--outage-minutes", "0")
-        assert quickly.code == 1
-        assert calls(tmp_path) < 100
-    done = ringfence("run", file, "--json")
-    assert done.code in (0, 4)
-    assert document(done)["pulls_used"] == 60
+        before = calls(tmp_path)
+        code, _, heard = run(tmp_path, "--outage-minutes", "0")
+        assert (code, calls(tmp_path)) == (1, before + 6)
+    code, verdict, _ = run(tmp_path)
+    assert code in (0, 4)
+    assert verdict["pulls_used"] == 60
 
 
 def test_an_interrupt_ends_the_wait_at_once(tmp_path: Path) -> None:
     write(tmp_path, "command", soon=600.0)
     with out(tmp_path), running(tmp_path) as process:
         assert process.stderr is not None
-        assert wait_for(lambda: calls(tmp_path) >= 9)  # the waits are 1, 2, 4 s
-        began = time.monotonic()
+        assert wait_for(lambda: calls(tmp_path) >= 8)  # the waits are 1, 2, and then 4 s
         process.send_signal(signal.SIGINT)
         _, heard = process.communicate(timeout=20)
-    assert time.monotonic() - began < 10.0
-    assert process.returncode == 130
+    assert (process.returncode, calls(tmp_path)) == (130, 8), "the wait was not waited out"
     assert heard.decode().splitlines()[-1] == (
         "interrupted; its leases were given back. Resume with: ringfence run trial.toml"
     )
@@ -142,7 +146,7 @@ def test_an_interrupt_ends_the_wait_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_whoever_is_killed_in_an_outage_goes_on_after_it(tmp_path: Path, workers: int) -> None:
-    file = write(tmp_path, "python", lease_seconds=1.0)
+    write(tmp_path, "python", lease_seconds=1.0)
     with running(tmp_path, "--workers", str(workers)) as process:
         assert wait_for(lambda: calls(tmp_path) >= 20)
         with out(tmp_path):
@@ -150,9 +154,9 @@ def test_whoever_is_killed_in_an_outage_goes_on_after_it(tmp_path: Path, workers
             assert wait_for(lambda: calls(tmp_path) >= before + 15)
             process.kill()
             process.wait()
-    done = ringfence("run", file, "--workers", str(workers), "--json")
-    assert done.code in (0, 4)
-    assert document(done)["pulls_used"] == 60
+    code, verdict, _ = run(tmp_path, "--workers", str(workers))
+    assert code in (0, 4)
+    assert verdict["pulls_used"] == 60
     assert counts(tmp_path) == (60, 0, 0)
     study = load(tmp_path)
     assert study.doctor().is_sound
@@ -161,7 +165,7 @@ def test_whoever_is_killed_in_an_outage_goes_on_after_it(tmp_path: Path, workers
 
 def test_kills_at_any_moment_of_an_outage_withdraw_no_arm(tmp_path: Path) -> None:
     """Each is killed after a few failures, before and after an outage is found."""
-    file = write(tmp_path, "python", lease_seconds=0.5, budget=40)
+    write(tmp_path, "python", lease_seconds=0.5, budget=40)
     with out(tmp_path):
         for kill in range(4):
             with running(tmp_path, "--workers", "3") as process:
@@ -169,8 +173,7 @@ def test_kills_at_any_moment_of_an_outage_withdraw_no_arm(tmp_path: Path) -> Non
                 assert wait_for(lambda goal=goal: calls(tmp_path) >= goal)
                 process.kill()
                 process.wait()
-    done = ringfence("run", file, "--workers", "3", "--json")
-    assert done.code in (0, 4)
+    assert run(tmp_path, "--workers", "3")[0] in (0, 4)
     told, failed, held = counts(tmp_path)
     assert (told + failed, held) == (40, 0)
     assert failed <= 5, "fewer than an outage"
@@ -194,31 +197,19 @@ print(json.dumps({
 """
 
 
-@pytest.mark.parametrize(
-    ("limits", "stated"),
-    [
-        (["p95(latency_s) <= 2"], {"on_timeout": {"latency_s": 10, "correct": 0}}),
-        (["mean(latency_s) <= 2", "mean(failed) <= 0.02"], {}),
-    ],
-    ids=["on_timeout", "a limit on failures"],
-)
-def test_an_option_that_times_out_is_not_the_best(
-    tmp_path: Path, limits: list[str], stated: dict[str, Any]
-) -> None:
-    pull: dict[str, Any] = {"command": COMMAND, "timeout_seconds": 0.5}
-    write_study(
+def test_an_option_that_times_out_is_not_the_best(tmp_path: Path) -> None:
+    file = write_study(
         tmp_path, program=LATENCY, arms=["a", "b"], objective="maximize mean(correct)",
-        constraints=limits, budget=160, policy="uniform", pull=pull,
+        constraints=["p95(latency_s) <= 2"], budget=120, policy="uniform",
+        pull={"command": COMMAND, "timeout_seconds": 0.5},
     )  # fmt: skip
-    file = tmp_path / "trial.toml"
-    if stated:
-        table = ", ".join(f"{key} = {value}" for key, value in stated["on_timeout"].items())
-        text = file.read_text("utf-8") + f"\non_timeout = {{ {table} }}\n"
-        file.write_text(text, encoding="utf-8")
+    text = file.read_text("utf-8") + "\non_timeout = { latency_s = 10, correct = 0 }\n"
+    file.write_text(text, encoding="utf-8")
     verdict = document(ringfence("run", file, "--workers", "4", "--json"))
     assert verdict["arm"] == "a"
     b = next(arm for arm in verdict["arms"] if arm["name"] == "b")
     assert b["kind"] != "optimal"
+    assert max(load(tmp_path).observations()["latency_s"]) == 10.0
 
 
 def test_scripts_tell_what_timed_out(tmp_path: Path) -> None:
@@ -229,7 +220,7 @@ def test_scripts_tell_what_timed_out(tmp_path: Path) -> None:
         ringfence("ask", file)
         late = ["--timed-out"] if pull == "1" else []
         assert ringfence("fail", file, pull, "1", *late).code == 0
-    assert load(tmp_path).observations()["cost"].tolist() == [50.0]
+    assert load(tmp_path).observations()["cost"] == [50.0]
 
 
 @pytest.mark.parametrize(
@@ -268,16 +259,14 @@ def test_time_outs_need_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("printed", "words"),
     [
-        ('{"cost": 1.0}', ("'risk'", "missing", "cost")),
-        ('{"cost": 1.0, "rsik": 0.2}', ("'risk'", "missing", "'rsik'")),
-        ('{"cost": 1.0, "risk": "low"}', ("'risk'", "'low'")),
+        ('{"cost": 1.0, "rsik": 0.2}', ("'risk'", "missing", "'rsik'", "{'cost': 1.0")),
         ("[1.0, 0.2]", ("[1.0, 0.2]", "JSON object")),
     ],
 )
 def test_a_program_that_prints_the_wrong_shape_ends_the_run(
     tmp_path: Path, printed: str, words: tuple[str, ...]
 ) -> None:
-    file = write_study(tmp_path, program=f"print('''{printed}''')")
+    file = write_study(tmp_path, program=f"print('''{printed}''')", budget=20)
     done = ringfence("run", file, "--workers", "2")
     assert done.code == 2, done.err
     for word in words:
@@ -285,7 +274,7 @@ def test_a_program_that_prints_the_wrong_shape_ends_the_run(
     assert counts(tmp_path) == (0, 0, 0)
     (tmp_path / "evaluate.py").write_text(PROGRAM, encoding="utf-8")
     assert ringfence("run", file).code in (0, 4)
-    assert counts(tmp_path) == (60, 0, 0)
+    assert counts(tmp_path)[1:] == (0, 0)
 
 
 def test_no_process_is_left(tmp_path: Path) -> None:
