@@ -5,7 +5,7 @@ was acknowledged is there once, the budget holds, and the audit finds nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from ringfence.storage.sql import SqlStorage
 from ringfence.study.audit import audit
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
-from ringfence.study.facts import Definition, Head, PullFact, State
+from ringfence.study.facts import Definition, Head, PullFact, Round, State
 from ringfence.study.ports import Storage
 from tests.choosing import LONG
 
@@ -58,6 +58,11 @@ class Known:
     error: str | None = None
     charged: bool = True
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it failed, whatever was told in place of that."""
+        return self.state == State.FAILED or (self.state == State.TOLD and self.error is not None)
+
 
 class StudyMachine(RuleBasedStateMachine):
     """One study with several desks on it; subclasses choose the policy and the storage."""
@@ -73,13 +78,24 @@ class StudyMachine(RuleBasedStateMachine):
         max_failures=st.integers(2, 3),
         max_leases=st.integers(1, 4),
         seed=st.integers(0, 3),
+        stands_in=st.integers(0, 2),
     )
     def begin(
-        self, extra: int, retries: int, max_failures: int, max_leases: int, seed: int
+        self,
+        extra: int,
+        retries: int,
+        max_failures: int,
+        max_leases: int,
+        seed: int,
+        stands_in: int,
     ) -> None:
         self.now = 1000.0
         self.budget = 24 + extra
         self.model: dict[int, Known] = {}
+        self.void: set[int] = set()
+        self.since = [0] * ARMS  # failures of arms before these ordinals were pardoned
+        self.coming: set[tuple[int, int]] = set()  # rounds after which arms come back
+        self.was_broken = False
         self.brought: list[int] = []
         self.finished = False
         self.memory = MemoryStorage()
@@ -98,6 +114,8 @@ class StudyMachine(RuleBasedStateMachine):
             retries=retries,
             max_failures=max_failures,
             max_leases=max_leases,
+            on_failure={"loss": 1.0, "risk": 1.0} if stands_in == 1 else {},
+            on_timeout={"risk": 0.5, "loss": 1.0} if stands_in else {},
         )
         storage = self.new_storage()
         if self.definition.name in storage.names():  # of an earlier example
@@ -123,13 +141,16 @@ class StudyMachine(RuleBasedStateMachine):
     def count_events(self) -> None:
         """Remember how far this example came, so that a test can ask whether all was tried."""
         if hasattr(self, "desks"):
-            broken = self.broken()
             beyond = [one for one in self.model.values() if one not in self.counted()]
             self.events["finished"] += self.finished
-            self.events["broken"] += bool(broken)
+            self.events["broken"] += self.was_broken
             self.events["told beyond"] += any(one.state == State.TOLD for one in beyond)
             self.events["issued again"] += any(one.lease > 1 for one in self.model.values())
             self.events["later rounds"] += any(one.round > 0 for one in self.model.values())
+            self.events["void"] += bool(self.void)
+            self.events["stood in"] += any(
+                one.has_failed and one.values for one in self.model.values()
+            )
 
     # What the model says
 
@@ -143,22 +164,32 @@ class StudyMachine(RuleBasedStateMachine):
         """Return the arms that failed too often in a row, with the ordinal that broke them."""
         found: dict[int, int] = {}
         for arm in range(ARMS):
-            mine = {one.ordinal: one for one in self.model.values() if one.arm == arm}
+            mine = {
+                one.ordinal: one
+                for number, one in self.model.items()
+                if one.arm == arm and one.ordinal >= self.since[arm] and number not in self.void
+            }
             run = 0
             for ordinal in sorted(mine):
+                if not mine[ordinal].charged:
+                    continue  # lost
                 run = run + 1 if mine[ordinal].state == State.FAILED else 0
                 if run == self.definition.max_failures and arm not in found:
                     found[arm] = ordinal
         return found
 
     def counted(self) -> list[Known]:
-        """Return the pulls that count: not those of an arm beyond the pull that broke it."""
+        """Return the pulls that count: not the void, nor an arm's beyond the one that broke it."""
         broken = self.broken()
         return [
             one
-            for one in self.model.values()
-            if one.arm not in broken or one.ordinal <= broken[one.arm]
+            for number, one in self.model.items()
+            if number not in self.void and (one.arm not in broken or one.ordinal <= broken[one.arm])
         ]
+
+    def stored(self) -> tuple[Head, list[PullFact], list[Round]]:
+        with self.desks[0].storage.reading(self.definition.name) as ledger:
+            return ledger.head, list(ledger.pulls_between(1, 10_000)), list(ledger.rounds())
 
     def chosen(self, pick: int, *states: State) -> tuple[int, Known]:
         numbers = self.of_state(*states)
@@ -219,14 +250,22 @@ class StudyMachine(RuleBasedStateMachine):
     def lose(self, number: int) -> None:
         known = self.model[number]
         self.events["lost"] += 1
+        values = self.stand_in(timed_out=False)
         self.model[number] = replace(
             known,
-            state=State.FAILED,
+            state=State.FAILED if values is None else State.TOLD,
+            values=values,
             failures=known.failures + 1,
             run_out=self.definition.max_leases,
             error=f"{self.definition.max_leases} leases ran out without an answer: its workers "
             "died, or evaluations take longer than lease_seconds = 10",
         )
+
+    def stand_in(self, *, timed_out: bool) -> tuple[float, ...] | None:
+        stated = self.definition.on_failure
+        if timed_out and self.definition.on_timeout:
+            stated = self.definition.on_timeout
+        return (stated["loss"], stated["risk"]) if stated else None
 
     def take(self, pull: PullFact) -> None:
         """Accept a pull that was never issued before."""
@@ -236,6 +275,9 @@ class StudyMachine(RuleBasedStateMachine):
         earlier = [one for one in self.model.values() if one.round < pull.round]
         assert all(one.state != State.ISSUED for one in earlier), "the round before was not over"
         mine = [one.ordinal for one in self.model.values() if one.arm == pull.arm]
+        if self.coming:
+            off = [one for one in self.stored()[1] if one.state == State.CANCELLED]
+            mine += [one.ordinal for one in off if one.arm == pull.arm]
         assert pull.ordinal == len(mine), "ordinals count an arm's pulls"
         assert pull.arm not in self.broken(), "a broken arm is not pulled again"
         self.model[pull.number] = Known(pull.arm, pull.ordinal, pull.round, 1, pull.deadline)
@@ -245,7 +287,7 @@ class StudyMachine(RuleBasedStateMachine):
     def tell(self, desk: int, pick: int, values: tuple[float, ...]) -> None:
         number, known = self.chosen(pick, State.ISSUED)
         assert self.desks[desk].tell([Report(number, known.lease, values)]) == ["told"]
-        self.model[number] = replace(known, state=State.TOLD, values=values)
+        self.model[number] = replace(known, state=State.TOLD, values=values, error=None)
 
     @precondition(lambda self: self.has_open())
     @rule(desk=st.integers(0, DESKS - 1), draw=st.integers(0, 99))
@@ -259,7 +301,9 @@ class StudyMachine(RuleBasedStateMachine):
         assert self.desks[desk].tell(reports) == ["told"] * len(reports)
         for report in reports:
             known = self.model[report.number]
-            self.model[report.number] = replace(known, state=State.TOLD, values=report.values)
+            self.model[report.number] = replace(
+                known, state=State.TOLD, values=report.values, error=None
+            )
 
     @rule(
         desk=st.integers(0, DESKS - 1),
@@ -316,18 +360,130 @@ class StudyMachine(RuleBasedStateMachine):
             say[what]()
 
     @precondition(lambda self: self.has_open())
-    @rule(desk=st.integers(0, DESKS - 1), pick=PICK, charge=st.booleans(), retry=st.booleans())
-    def fail(self, desk: int, pick: int, charge: bool, retry: bool) -> None:
+    @rule(
+        desk=st.integers(0, DESKS - 1),
+        pick=PICK,
+        charge=st.booleans(),
+        retry=st.booleans(),
+        timed_out=st.booleans(),
+    )
+    def fail(
+        self, desk: int, pick: int, charge: bool, retry: bool, timed_out: bool = False
+    ) -> None:
         number, known = self.chosen(pick, State.ISSUED)
         again = retry and known.failures < self.definition.retries
-        became = self.desks[desk].fail(number, known.lease, "no", charge=charge, retry=retry)
+        became = self.desks[desk].fail(
+            number, known.lease, "no", charge=charge, retry=retry, timed_out=timed_out
+        )
         assert became == ("retry" if again else "failed")
         known = replace(known, failures=known.failures + 1, error="no")
         if again:
             known = replace(known, lease=known.lease + 1, deadline=0.0)
         else:
-            known = replace(known, state=State.FAILED, charged=charge)
+            values = self.stand_in(timed_out=timed_out) if charge else None
+            state = State.FAILED if values is None else State.TOLD
+            known = replace(known, state=state, charged=charge, values=values)
         self.model[number] = known
+
+    @precondition(lambda self: self.has_open())
+    @rule(desk=st.integers(0, DESKS - 1), pick=PICK)
+    def lose_a_pull(self, desk: int, pick: int) -> None:
+        number, known = self.chosen(pick, State.ISSUED)
+        assert self.desks[desk].lose(number, known.lease, "gone") == "lost"
+        assert self.desks[desk].lose(number, known.lease, "gone") == "already-lost"
+        self.model[number] = replace(
+            known, state=State.FAILED, failures=known.failures + 1, error="gone", charged=False
+        )
+
+    @rule(desk=st.integers(0, DESKS - 1), arm=st.integers(0, ARMS - 1))
+    def revive(self, desk: int, arm: int) -> None:
+        head, _, rounds = self.stored()
+        left = {one.arm: one for at in rounds for one in at.left}
+        in_it = not rounds or rounds[-1].alive[arm]
+        if in_it and arm not in self.broken():
+            assert self.desks[desk].revive(arm) == "already-in-the-running"
+        elif not in_it and not left[arm].is_withdrawal:
+            with pytest.raises(InputError, match="does not come back"):
+                self.desks[desk].revive(arm)
+        elif (head.round, arm) in self.coming and not in_it:
+            assert self.desks[desk].revive(arm) == "already-in-the-running"
+        else:
+            self.bring_back(desk, arm)
+
+    def bring_back(self, desk: int, arm: int) -> None:
+        off = self.cancelled([arm])
+        try:
+            assert self.desks[desk].revive(arm) == "revived"
+        except InputError:
+            self.events["no room"] += 1
+            return
+        self.events["revived"] += 1
+        self.pardon([arm], off)
+
+    @rule(desk=st.integers(0, DESKS - 1), picks=st.lists(PICK, max_size=8))
+    def forgive(self, desk: int, picks: list[int]) -> None:
+        """Forgive some pulls, most of which may not have failed."""
+        self.forgive_all(desk, {1 + pick % len(self.model) for pick in picks if self.model})
+
+    @precondition(lambda self: any(one.has_failed for one in self.model.values()))
+    @rule(desk=st.integers(0, DESKS - 1), share=st.integers(1, 3))
+    def end_an_outage(self, desk: int, share: int) -> None:
+        """Forgive all that failed, or the latest."""
+        numbers = [number for number, one in sorted(self.model.items()) if one.has_failed]
+        self.forgive_all(desk, set(numbers[-max(1, len(numbers) // share) :]))
+
+    def forgive_all(self, desk: int, numbers: set[int]) -> None:
+        head, stored, _ = self.stored()
+        numbers &= {pull.number for pull in stored}
+        failed = {
+            number: self.model[number]
+            for number in numbers
+            if number in self.model and self.model[number].has_failed and number not in self.void
+        }
+        again = {number for number, one in failed.items() if one.round == head.round}
+        void = {n for n, one in failed.items() if one.round < head.round and one.charged}
+        arms = sorted({failed[number].arm for number in again | void})
+        off = self.cancelled(arms)
+        assert self.desks[desk].forgive(sorted(numbers)) == len(again) + len(void)
+        assert self.desks[desk].forgive(sorted(void)) == 0, "nothing is forgiven twice"
+        if again or void:
+            self.events["forgiven"] += 1
+            self.pardon(arms, off)
+            self.void |= void
+            for number in again:
+                known = self.model[number]
+                self.model[number] = Known(
+                    known.arm, known.ordinal, known.round, known.lease + 1, 0.0
+                )
+
+    def gone(self) -> list[int]:
+        """Return the arms that broke, or that have left for whatever reason."""
+        rounds = self.stored()[2]
+        alive = rounds[-1].alive if rounds else [True] * ARMS
+        return [arm for arm in range(ARMS) if not alive[arm] or arm in self.broken()]
+
+    @precondition(lambda self: bool(self.gone()))
+    @rule(desk=st.integers(0, DESKS - 1), pick=PICK)
+    def revive_what_left(self, desk: int, pick: int) -> None:
+        gone = self.gone()
+        self.revive(desk, gone[pick % len(gone)])
+
+    def cancelled(self, arms: Sequence[int]) -> list[PullFact]:
+        """Return the pulls of this round that broken arms were not given."""
+        head, stored, _ = self.stored()
+        off = [one for one in stored if one.state == State.CANCELLED and one.round == head.round]
+        return [one for one in off if one.arm in arms and one.arm in head.broken]
+
+    def pardon(self, arms: Sequence[int], off: Sequence[PullFact]) -> None:
+        head = self.stored()[0]
+        for arm in arms:
+            mine = [one for one in self.model.values() if one.arm == arm]
+            failed = [one.ordinal for one in mine if one.state == State.FAILED]
+            self.since[arm] = max(self.since[arm], max(failed, default=-1) + 1)
+            self.coming.add((head.round, arm))
+        for pull in off:
+            self.model[pull.number] = Known(pull.arm, pull.ordinal, pull.round, 1, 0.0)
+        self.finished = False
 
     @precondition(lambda self: self.has_open())
     @rule(desk=st.integers(0, DESKS - 1), pick=PICK, charge=st.booleans())
@@ -345,10 +501,11 @@ class StudyMachine(RuleBasedStateMachine):
         number, known = self.chosen(pick, State.FAILED, State.TOLD)
         with pytest.raises(InputError, match="nothing more can be said"):
             self.desks[desk].fail(number, known.lease, "other", charge=True, retry=True)
-        if known.state == State.FAILED:
+        if known.has_failed:
             said, charge = known.error or "", known.charged
             again = self.desks[desk].fail(number, known.lease, said, charge=charge, retry=True)
             assert again == "already-failed"
+        if known.state == State.FAILED:
             with pytest.raises(InputError, match="nothing more can be said"):
                 self.desks[desk].tell([Report(number, known.lease, (0.0, 0.0))])
 
@@ -431,7 +588,7 @@ class StudyMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_budget_holds(self) -> None:
-        spent = [one for one in self.model.values() if one.state != State.FAILED or one.charged]
+        spent = [one for n, one in self.model.items() if one.charged and n not in self.void]
         assert len(spent) <= self.budget
 
     @invariant()
@@ -442,20 +599,20 @@ class StudyMachine(RuleBasedStateMachine):
         assert head.budget == self.budget
         assert [pull.number for pull in stored] == list(range(1, head.issued + 1))
         broken = self.broken()
+        self.was_broken |= bool(broken)
         assert set(head.broken) == set(broken)
         for pull in stored:
             known = self.model.get(pull.number)
             if known is None:
                 assert pull.state == State.CANCELLED, "a pull was lost that nobody was given"
                 assert not pull.charged
-                assert pull.arm in broken
+                assert pull.arm in broken or pull.arm in {arm for _, arm in self.coming}
                 continue
             if pull.arm in broken and pull.ordinal > broken[pull.arm]:
                 known = replace(known, charged=pull.charged)  # it does not count either way
             found = {key: getattr(pull, key) for key in vars(known) if key != "error"}
             assert found == {key: one for key, one in vars(known).items() if key != "error"}
-            if pull.state != State.TOLD:
-                assert pull.error == known.error
+            assert pull.error == known.error
         assert set(self.model) <= {pull.number for pull in stored}
         assert head.unresolved == len(self.of_state(State.ISSUED))
 
@@ -465,29 +622,41 @@ class StudyMachine(RuleBasedStateMachine):
         told = [one for one in self.counted() if one.state == State.TOLD]
         wanted = np.bincount([*(one.arm for one in told), *self.brought], minlength=ARMS)
         assert view.book.counts.tolist() == wanted.tolist()
-        over = [one for one in self.model.values() if one.state in (State.TOLD, State.FAILED)]
+        valid = [one for number, one in self.model.items() if number not in self.void]
+        over = [one for one in valid if one.state in (State.TOLD, State.FAILED)]
         assert view.used == sum(one.charged for one in over)
+        assert view.lost == sum(not one.charged for one in over)
+        failed = [one for one in self.counted() if one.has_failed and one.charged]
+        by_arm = np.bincount([one.arm for one in failed], minlength=ARMS)
+        assert view.failures.tolist() == by_arm.tolist()
+        bare = [one.arm for one in failed if one.values is None]
+        assert view.book.failures.tolist() == np.bincount(bare, minlength=ARMS).tolist()
 
     @invariant()
     def the_audit_finds_nothing(self) -> None:
         with self.desks[2].storage.reading(self.definition.name) as ledger:
             found = audit(self.plan, ledger)
         assert found.problems == ()
-        assert found.told == len(self.of_state(State.TOLD))
-        assert found.failed == len(self.of_state(State.FAILED))
+        valid = [one for number, one in self.model.items() if number not in self.void]
+        assert found.told == sum(one.state == State.TOLD for one in valid)
+        assert found.failed == sum(one.state == State.FAILED and one.charged for one in valid)
+        assert found.void == len(self.void)
 
     @invariant()
     def what_is_finished_is_over(self) -> None:
-        with self.desks[0].storage.reading(self.definition.name) as ledger:
-            finished, rounds = ledger.head.finished, ledger.rounds()
-        assert finished == self.finished
-        if finished and not self.is_phased() and any(rounds[-1].alive):
+        head, stored, rounds = self.stored()
+        assert head.finished == self.finished
+        if self.finished and not self.is_phased() and any(rounds[-1].alive):
             counted = sum(one.charged for one in self.counted())
-            forfeited = rounds[-1].first - 1 - len(self.counted())  # of rounds in which arms broke
+            broken = self.broken()  # what is left of the rounds in which arms broke is forfeited
+            forfeited = sum(one.ordinal > broken.get(one.arm, 10_000) for one in stored)
             assert counted + forfeited == self.budget, "an adaptive policy spends all that it has"
 
 
-EVENTS = ("finished", "broken", "told beyond", "issued again", "lost", "later rounds")
+EVENTS = (
+    *("finished", "broken", "told beyond", "issued again", "lost", "stood in"),
+    *("revived", "forgiven", "void", "later rounds"),
+)
 POLICIES = [
     ("constrained-sr", 1),
     ("sequential-halving", 1),
@@ -531,6 +700,9 @@ def walk(machine: type[StudyMachine], seed: int, steps: int) -> None:
     def is_late() -> bool:
         return any(one.model[n].lease > 1 for n in one.of_state(State.ISSUED))
 
+    def has_failed() -> bool:
+        return any(known.has_failed for known in one.model.values())
+
     moves: list[tuple[int, Callable[[], bool], Callable[[], None]]] = [
         (6, lambda: True, lambda: one.ask(below(DESKS), 1 + below(12))),
         (6, one.has_open, lambda: one.tell(below(DESKS), below(100), values())),
@@ -538,8 +710,13 @@ def walk(machine: type[StudyMachine], seed: int, steps: int) -> None:
         (1, lambda: True, lambda: one.work(below(DESKS), 1 + below(12), 5, below(100))),
         (1, one.has_told, lambda: one.tell_again(below(DESKS), below(100), below(3))),
         (1, one.has_told, lambda: one.tell_other_values(below(DESKS), below(100))),
-        (2, one.has_open, lambda: one.fail(below(DESKS), below(100), maybe(), maybe())),
+        (2, one.has_open, lambda: one.fail(below(DESKS), below(100), maybe(), maybe(), maybe())),
         (3, one.has_open, lambda: one.fail_an_arm(below(DESKS), below(100), maybe())),
+        (1, one.has_open, lambda: one.lose_a_pull(below(DESKS), below(100))),
+        (1, lambda: True, lambda: one.revive(below(DESKS), below(ARMS))),
+        (1, lambda: bool(one.gone()), lambda: one.revive_what_left(below(DESKS), below(100))),
+        (1, lambda: True, lambda: one.forgive(below(DESKS), [below(100) for _ in range(4)])),
+        (1, has_failed, lambda: one.end_an_outage(below(DESKS), 1 + below(3))),
         (2, one.has_open, lambda: one.extend_or_release(below(DESKS), below(100), maybe())),
         (1, lambda: True, lambda: one.take_back(below(DESKS))),
         (2, lambda: True, lambda: one.wait([1.0, 5.0, LEASE_SECONDS][below(3)])),
@@ -551,7 +728,7 @@ def walk(machine: type[StudyMachine], seed: int, steps: int) -> None:
     ]
     weights = np.array([weight for weight, _, _ in moves], dtype=np.float64)
     try:
-        one.begin(below(12), below(2), 2 + below(2), 2 + below(3), below(4))
+        one.begin(below(12), below(2), 2 + below(2), 2 + below(3), below(4), below(3))
         for _ in range(steps):
             _, is_ready, act = moves[int(rng.choice(len(moves), p=weights / weights.sum()))]
             if is_ready():

@@ -35,6 +35,7 @@ class Audit:
     issued: int
     failed: int
     lost: int
+    void: int
     budget: int
 
     @property
@@ -60,7 +61,9 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     problems += _values(plan, pulls)
     if not problems:  # decisions make sense only on facts that do
         problems += [*_standing(head, rounds), *_decisions(plan, ledger, head, rounds, pardons)]
-    states = [pull.state for pull in pulls if not pull.is_lost]
+    void = {number for one in pardons for number in one.void}
+    valid = [pull for pull in pulls if pull.number not in void]
+    states = [pull.state for pull in valid if not pull.is_lost]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
@@ -68,7 +71,8 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
         told=states.count(State.TOLD),
         issued=states.count(State.ISSUED),
         failed=states.count(State.FAILED),
-        lost=len(pulls) - len(states),
+        lost=len(valid) - len(states),
+        void=len(pulls) - len(valid),
         budget=head.budget,
     )
 

@@ -224,7 +224,8 @@ def _round(
 
 def _opening(plan: Plan, standing: Standing, book: Book) -> dict[int, int]:
     """Return the pulls without which arms that come back cannot be judged, as there is room."""
-    unseen = [arm for arm in standing.back if not book.is_seen[arm]]
+    coming = set(standing.back).difference(standing.broken)
+    unseen = [arm for arm in sorted(coming) if not book.is_seen[arm]]
     if not unseen:
         return {}
     wanted = plan.least_pulls

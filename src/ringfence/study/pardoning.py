@@ -14,7 +14,6 @@ from ringfence.study.facts import Pardon, PullFact, State
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 
-_EVERY = 2**62  # more than any ordinal
 NOBODYS = 0.0  # the deadline of a pull that was given back
 
 
@@ -31,7 +30,7 @@ class Pardoning:
         head = self.ledger.head
         gone = {one.rejection.arm: one.rejection for one in self.reader.departures}
         name = self.plan.definition.arm_names[arm]
-        if arm in self.reader.back or (arm not in gone and arm not in head.broken):
+        if arm not in head.broken and (arm not in gone or arm in self.reader.back):
             return "already-in-the-running"
         if arm in gone and not gone[arm].is_withdrawal:
             raise InputError(
@@ -95,7 +94,7 @@ class Pardoning:
         """Return the ordinal after an arm's last failure so far: what came before is pardoned."""
         failed = [
             pull.ordinal
-            for pull in self.ledger.pulls_of_arm(arm, 0, _EVERY)
+            for pull in self.ledger.pulls_of_arm(arm, 0, self.ledger.head.issued)
             if pull.state == State.FAILED
         ]
         return max(failed, default=-1) + 1
