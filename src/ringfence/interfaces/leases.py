@@ -60,6 +60,7 @@ class Status:
     told: int
     issued: int
     failed: int
+    lost: int
     budget: int
     phase: int
     alive: tuple[str, ...]

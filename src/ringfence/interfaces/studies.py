@@ -527,8 +527,9 @@ def _plan(definition: Definition, functions: Functions | None) -> Plan:
         counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
     )
     plan = Plan.of(written_out, functions)
-    stand_ins = {
-        key: require_stand_in(plan, key, getattr(definition, key))
-        for key in ("on_failure", "on_timeout")
-    }
-    return Plan.of(replace(written_out, **stand_ins), functions)
+    whole = replace(
+        written_out,
+        on_failure=require_stand_in(plan, "on_failure", definition.on_failure),
+        on_timeout=require_stand_in(plan, "on_timeout", definition.on_timeout),
+    )
+    return Plan.of(whole, functions)

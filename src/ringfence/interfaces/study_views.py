@@ -176,6 +176,7 @@ class StudyViews:
             told=view.told,
             issued=view.head.unresolved,
             failed=view.failed,
+            lost=view.lost,
             budget=view.head.budget,
             phase=view.head.round,
             alive=tuple(name for name, one in zip(names, alive, strict=True) if one),
@@ -186,19 +187,29 @@ class StudyViews:
         )
 
     def observations(self) -> dict[str, list[Any]]:
-        """Return every told pull by column: pull, arm, seed, then the metrics."""
+        """Return every told pull by column: pull, arm, seed, the metrics, then further numbers.
+
+        None stands where a pull told none of these. Void pulls are left out.
+        """
         with self.desk.storage.reading(self.name) as ledger:
             found = ledger.harvest(1, ledger.head.issued)
-        told, names, seed = found.is_told, self.definition.arm_names, self.definition.seed
-        arms = found.arms[told]
+            pardons = ledger.pardons() if ledger.head.pardons else ()
+            extras = ledger.extras()
+        void = [number - 1 for one in pardons for number in one.void]
+        told = found.without(np.array(void, dtype=np.int64)).is_told
+        names, seed = self.definition.arm_names, self.definition.seed
+        arms, numbers = found.arms[told], (np.flatnonzero(told) + 1).tolist()
         columns: dict[str, list[Any]] = {
-            "pull": (np.flatnonzero(told) + 1).tolist(),
+            "pull": numbers,
             "arm": [names[arm] for arm in arms.tolist()],
             "seed": pull_seeds(seed, arms, found.ordinals[told]),
         }
-        return columns | dict(
-            zip(self.desk.plan.metrics, found.values[told].T.tolist(), strict=True)
-        )
+        columns |= zip(self.desk.plan.metrics, found.values[told].T.tolist(), strict=True)
+        further = dict.fromkeys(name for number in numbers for name in extras.get(number, ()))
+        columns |= {
+            name: [extras.get(number, {}).get(name) for number in numbers] for name in further
+        }
+        return columns
 
     def doctor(self) -> Audit:
         """Audit the study from its stored facts."""

@@ -4,7 +4,7 @@ A pardon is a fact, stamped with the round after which it holds: decisions befor
 as they were, those after it without what was pardoned. May touch policies and core, and a ledger.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.core.errors import InputError
@@ -63,7 +63,7 @@ class Pardoning:
 
     def _grant(
         self,
-        arms: Iterable[int],
+        arms: Collection[int],
         again: Sequence[PullFact] = (),
         void: Sequence[PullFact] = (),
     ) -> None:
@@ -99,14 +99,14 @@ class Pardoning:
         ]
         return max(failed, default=-1) + 1
 
-    def _beside(self, arms: Iterable[int]) -> list[int]:
+    def _beside(self, arms: Collection[int]) -> list[int]:
         """Return the arms that left because they could not be compared with one of these."""
         if self.plan.baseline not in arms:
             return []
         gone = (one.rejection for one in self.reader.departures)
         return [one.arm for one in gone if one.is_beside_baseline]
 
-    def _cancelled(self, arms: Iterable[int]) -> list[PullFact]:
+    def _cancelled(self, arms: Collection[int]) -> list[PullFact]:
         """Return the pulls of this round that arms were not given because they were broken."""
         head = self.ledger.head
         if not set(head.broken).intersection(arms):

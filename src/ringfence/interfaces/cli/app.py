@@ -12,6 +12,7 @@ from ringfence.core.errors import InputError, RingfenceError
 from ringfence.interfaces.cli import (
     bench,
     compare,
+    correcting,
     demo,
     figure,
     gaps,
@@ -43,8 +44,8 @@ app.command("compare", cls=WithPolicies)(compare.compare)
 app.command("plan", cls=WithPolicies)(plan.plan)
 app.command("replay", cls=WithPolicies)(replay.replay)
 for _command in (
-    run.run, study.recommend, study.ask, study.tell, study.fail, study.status, study.explain,
-    study.export, study.doctor, study.studies,
+    run.run, study.recommend, study.ask, study.tell, study.fail, correcting.lost,
+    correcting.revive, study.status, study.explain, study.export, study.doctor, study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
 app.command("serve")(serve.serve)

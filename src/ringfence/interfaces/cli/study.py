@@ -89,7 +89,10 @@ def tell(
         raise InputError(
             f"metrics = {text!r} must be a JSON object, such as '{{\"score\": 0.8}}'. Mend it."
         )
-    _show_status(known.tell(pull, found, lease=lease), json=json)
+    became, notes = known.tell_noting(pull, found, lease=lease)
+    for note in notes if not json else ():
+        sys.stderr.write(f"{note}\n")
+    show_status(became, json=json, notes=list(notes))
 
 
 def fail(
@@ -110,7 +113,7 @@ def fail(
     """Record that an evaluation failed."""
     known = open_study(study, storage)
     became = known.fail(pull, error, lease=lease, charge=charge, timed_out=timed_out)
-    _show_status(became, json=json)
+    show_status(became, json=json)
 
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
@@ -259,9 +262,10 @@ def _over(known: Any) -> bool:
     return bool(known.desk.is_finished)
 
 
-def _show_status(became: str, *, json: bool) -> None:
+def show_status(became: str, *, json: bool, **others: Any) -> None:
+    """Show what became of a call; the document says more."""
     if json:
-        output.print_json({"status": became})
+        output.print_json({"status": became, **others})
     else:
         output.say(became)
 

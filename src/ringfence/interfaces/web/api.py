@@ -3,7 +3,7 @@
 May touch every room.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -113,14 +113,17 @@ def ask(body: shapes.Ask, study: AnyStudy) -> Response:
     "/studies/{name}/tell",
     tags=["write"],
     summary="Tell what a pull gave",
-    response_model=shapes.Became,
+    response_model=shapes.BecameTold,
     responses=_WRITE,
     dependencies=_TOKEN,
 )
 def tell(body: shapes.ToldWithCost, study: AnyStudy) -> Response:
-    """Record metrics; they are on disk when this is answered. The same again changes nothing."""
-    became = study.tell(body.pull, body.metrics, lease=body.lease, cost=body.cost)
-    return StrictJson({"status": became})
+    """Record metrics; they are on disk when this is answered. The same again changes nothing.
+
+    Further finite numbers are recorded beside them; `notes` say what was ignored.
+    """
+    became, notes = study.tell_noting(body.pull, body.metrics, lease=body.lease, cost=body.cost)
+    return StrictJson({"status": became, "notes": list(notes)})
 
 
 @router.post(
@@ -133,8 +136,8 @@ def tell(body: shapes.ToldWithCost, study: AnyStudy) -> Response:
 )
 def tell_many(body: shapes.ToldMany, study: AnyStudy) -> Response:
     """Record the metrics of many pulls: all of them, or none."""
-    became = study.tell_many(body.pulls, [told.metrics for told in body.pulls])
-    return StrictJson({"statuses": became})
+    became, notes = study.tell_many_noting(body.pulls, [told.metrics for told in body.pulls])
+    return StrictJson({"statuses": became, "notes": list(notes)})
 
 
 @router.post(
@@ -155,6 +158,35 @@ def fail(body: shapes.Failed, study: AnyStudy) -> Response:
         timed_out=body.timed_out,
     )  # fmt: skip
     return StrictJson({"status": became})
+
+
+@router.post(
+    "/studies/{name}/lost",
+    tags=["write"],
+    summary="Tell that a pull will never report",
+    response_model=shapes.BecameLost,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def lost(body: shapes.Lost, study: AnyStudy) -> Response:
+    """Record that no answer will come, through no fault of the arm: it is not charged.
+
+    The same again changes nothing.
+    """
+    return StrictJson({"status": study.lost(body.pull, body.error, lease=body.lease)})
+
+
+@router.post(
+    "/studies/{name}/revive",
+    tags=["write"],
+    summary="Bring back an arm that was withdrawn",
+    response_model=shapes.Revived,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def revive(body: shapes.Revival, study: AnyStudy) -> Response:
+    """Have an arm pulled again from the next decision on; one that a rule rejected stays out."""
+    return StrictJson({"status": study.revive(body.arm)})
 
 
 @router.post(
@@ -317,12 +349,14 @@ def raw_pulls(study: Study, before: int | None, limit: int) -> dict[str, Any]:
     with study.desk.storage.reading(study.name) as ledger:
         end = ledger.head.issued if before is None else min(before - 1, ledger.head.issued)
         found = ledger.pulls_between(max(1, end - limit + 1), end) if end > 0 else []
-    rows = [_raw_pull(study, pull) for pull in reversed(found)]
+        pardons = ledger.pardons() if ledger.head.pardons else ()
+    void = {number for one in pardons for number in one.void}
+    rows = [_raw_pull(study, pull, void) for pull in reversed(found)]
     more = bool(rows) and rows[-1]["pull"] > 1
     return {"pulls": rows, "before": rows[-1]["pull"] if more else None}
 
 
-def _raw_pull(study: Study, pull: PullFact) -> dict[str, Any]:
+def _raw_pull(study: Study, pull: PullFact, void: Container[int]) -> dict[str, Any]:
     metrics = None
     if pull.values is not None:
         metrics = dict(zip(study.desk.plan.metrics, pull.values, strict=True))
@@ -330,9 +364,10 @@ def _raw_pull(study: Study, pull: PullFact) -> dict[str, Any]:
         "pull": pull.number,
         "arm": study.definition.arm_names[pull.arm],
         "round": pull.round,
-        "state": pull.state.value,
+        "state": "void" if pull.number in void else pull.state.value,
         "lease": pull.lease,
         "metrics": metrics,
+        "extras": None if pull.extras is None else dict(pull.extras),
         "cost": pull.cost,
         "error": pull.error,
     }

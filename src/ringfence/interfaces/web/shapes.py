@@ -17,7 +17,10 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
 Numbered = Annotated[int, Field(ge=1, description="A pull's number, as ask gave it.")]
 Lease = Annotated[int, Field(ge=1, description="The pull's lease, as ask gave it.")]
-Metrics = Annotated[dict[str, Number], Field(description="A number for each of the metrics.")]
+Metrics = Annotated[
+    dict[str, Any],
+    Field(description="A number for each of the metrics. Further finite numbers are recorded."),
+]
 
 
 def keys_at(endpoint: Callable[..., Any], place: Sequence[int | str]) -> tuple[str, ...]:
@@ -93,6 +96,10 @@ class Definition(BaseModel):
     max_leases: int
     baseline: str | None
     noise: dict[str, Any]
+    on_failure: dict[str, float]
+    on_timeout: dict[str, float]
+    counts_failures: Annotated[bool, Field(description="Whether `failed` is built in.")]
+    counts_lost: Annotated[bool, Field(description="Whether lost pulls withdraw an arm.")]
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
 
@@ -120,6 +127,7 @@ class Status(BaseModel):
     told: int
     issued: int
     failed: int
+    lost: Annotated[int, Field(description="Pulls that will never report: not charged.")]
     budget: int
     phase: int
     alive: list[str]
@@ -191,16 +199,52 @@ class Failed(Leased):
     timed_out: bool = False
 
 
-class Became(BaseModel):
-    """What became of a pull."""
+class Lost(Leased):
+    """A pull that will never report, through no fault of its arm."""
 
-    status: Literal["told", "already-told", "failed", "retry", "already-failed"]
+    error: str = ""
+
+
+class Revival(BaseModel):
+    """An arm that is to come back."""
+
+    model_config = _BODY
+    arm: str
+
+
+class Revived(BaseModel):
+    """What became of an arm."""
+
+    status: Literal["revived", "already-in-the-running"]
+
+
+class Became(BaseModel):
+    """What became of a pull that failed."""
+
+    status: Literal["failed", "retry", "already-failed"]
+
+
+Notes = Annotated[list[str], Field(description="What was told beside the metrics and ignored.")]
+
+
+class BecameTold(BaseModel):
+    """What became of a pull that was told."""
+
+    status: Literal["told", "already-told"]
+    notes: Notes
+
+
+class BecameLost(BaseModel):
+    """What became of a pull that was lost."""
+
+    status: Literal["lost", "already-lost"]
 
 
 class BecameMany(BaseModel):
     """What became of many pulls, in their order."""
 
     statuses: list[Literal["told", "already-told"]]
+    notes: Notes
 
 
 class Extended(BaseModel):
@@ -304,9 +348,10 @@ class RawPull(BaseModel):
     pull: int
     arm: str
     round: int
-    state: Literal["issued", "told", "failed", "cancelled"]
+    state: Literal["issued", "told", "failed", "cancelled", "void"]
     lease: int
     metrics: dict[str, float] | None
+    extras: Annotated[dict[str, float] | None, Field(description="Further numbers.")]
     cost: float | None
     error: str | None
 
