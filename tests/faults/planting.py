@@ -73,6 +73,8 @@ STUDY_ROOMS = (
     "study.verdict",
     "study.audit",
     "storage.memory",
+    "execution.outages",
+    "execution.resolving",
     "execution.working",
     "interfaces.storages",
     "interfaces.study_views",
@@ -90,6 +92,8 @@ STUDY_TESTS = (
     "tests.unit.test_study_verdict",
     "tests.unit.test_baseline",
     "tests.unit.test_stated_noise",
+    "tests.unit.test_outages",
+    "tests.unit.test_resolving",
 )
 
 

@@ -18,6 +18,7 @@ from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
+ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 ORDER, MACHINE, STORAGE, TALLIES, PLACES = (
     f"tests.contracts.{name}"
     for name in (
@@ -200,10 +201,11 @@ ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
+OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, OUTAGES, RESOLVING),
 )
 
 FAULTS = [
@@ -287,10 +289,42 @@ FAULTS = [
         EXPIRED,
     ),
     fault(
-        "whoever is interrupted keeps the leases", WORKING,
-        "            self.desk.release(pull.number, pull.lease)\n",
-        "            str(pull)\n",
+        "whoever is interrupted keeps the leases", RESOLVING,
+        "        with suppress(LeaseError):  # it ran out: another has it\n"
+        "            self.desk.release(pull.number, pull.lease)\n", "",
         of(API, "test_an_interrupt_gives_the_leases_back"),
+    ),
+    # Outages.
+    fault(
+        "a success settles whatever failed before it", OUTAGES,
+        "if one.moment > begun]", "if False]",
+        of(ROWS, "test_only_what_began_after_a_failure_settles_it"),
+    ),
+    fault(
+        "one arm that fails is an outage", OUTAGES,
+        "and self.arms > 1", "",
+        of(ROWS, "test_failures_in_a_row_over_two_arms_are_an_outage"),
+    ),
+    fault(
+        "what failed in an outage stays charged", RESOLVING,
+        "self.desk.forgive(sorted(self._recorded))", "pass",
+        of(RESOLVED, "test_six_failures_over_two_arms_are_given_back"),
+        of(RESOLVED, "test_stand_ins_are_given_back_too"),
+    ),
+    fault(
+        "the last arms are withdrawn in an outage", RESOLVING,
+        "return self._calls.is_found(none_left=True) and self._none_left()", "return False",
+        of(RESOLVED, "test_the_last_arms_are_not_withdrawn_for_what_nothing_settles", 2, 2),
+    ),
+    fault(
+        "the same pull is tried for ever", RESOLVING,
+        "if self._tries[pull.number] >= _MOST_TRIES:", "if pull is None:",
+        of(RESOLVED, "test_a_pull_whose_own_seed_fails_does_not_stop_the_study"),
+    ),
+    fault(
+        "failures of a process that was killed are forgotten", RESOLVING,
+        "self._calls.recall((pull.number, pull.arm) for pull in left)", "pass",
+        of(RESOLVED, "test_failures_of_a_process_that_was_killed_count"),
     ),
     # Counts and charges.
     fault(
