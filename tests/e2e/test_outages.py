@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,10 @@ def write(folder: Path, way: str, *, soon: float = 0.05, **changes: Any) -> Path
 def calls(folder: Path) -> int:
     place = folder / "calls"
     return place.stat().st_size if place.exists() else 0
+
+
+def reached(folder: Path, goal: int) -> bool:
+    return calls(folder) >= goal
 
 
 def load(folder: Path) -> rf.Study:
@@ -170,7 +175,7 @@ def test_kills_at_any_moment_of_an_outage_withdraw_no_arm(tmp_path: Path) -> Non
         for kill in range(4):
             with running(tmp_path, "--workers", "3") as process:
                 goal = calls(tmp_path) + 2 + 3 * kill
-                assert wait_for(lambda goal=goal: calls(tmp_path) >= goal)
+                assert wait_for(partial(reached, tmp_path, goal))
                 process.kill()
                 process.wait()
     assert run(tmp_path, "--workers", "3")[0] in (0, 4)

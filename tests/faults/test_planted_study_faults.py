@@ -317,9 +317,14 @@ FAULTS = [
         of(RESOLVED, "test_the_last_arms_are_not_withdrawn_for_what_nothing_settles", 2, 2),
     ),
     fault(
-        "the same pull is tried for ever", RESOLVING,
-        "if self._tries[pull.number] >= _MOST_TRIES:", "if pull is None:",
-        of(RESOLVED, "test_a_pull_whose_own_seed_fails_does_not_stop_the_study"),
+        "only pulls that failed are tried again", RESOLVING,
+        "if turn % 2 == 1 and self._good is not None:", "if turn is None:",
+        of(RESOLVED, "test_a_pull_whose_own_seed_fails_does_not_stop_the_study", "uniform"),
+    ),
+    fault(
+        "what fails again after an outage is another one", RESOLVING,
+        "if not is_on and pull.number in self._again:", "if pull is None:",
+        of(RESOLVED, "test_a_pull_whose_own_seed_fails_does_not_stop_the_study", "uniform"),
     ),
     fault(
         "failures of a process that was killed are forgotten", RESOLVING,

@@ -95,7 +95,7 @@ def test_a_failure_is_shown_printable_and_on_one_line(tmp_path: Path) -> None:
         STUDY
         + """command = ["/bin/bash", "-c", "printf 'a\\\\033[31mb\\\\nc\\\\a' >&2; exit 1"]\n"""
     )
-    said = ringfence("run", tmp_path / "s.toml").err
+    said = ringfence("run", tmp_path / "s.toml", "--outage-minutes", "0").err
     first = next(line for line in said.splitlines() if line.startswith("pull"))
     assert first.endswith("the first to do so: exit code 1; it said: a [31mb ... c")
     assert "\x1b" not in said

@@ -20,7 +20,7 @@ from ringfence.study.facts import State
 
 ARMS = ("one", "two", "three")
 MEANS = {"one": (1.0, 0.5), "two": (0.2, 1.6), "three": (0.5, 0.6)}
-SOON = {"backoff_seconds": 0.02}
+SOON: dict[str, Any] = {"backoff_seconds": 0.02}
 
 
 def make(**changes: Any) -> Study:
@@ -195,7 +195,9 @@ def test_a_study_whose_failures_follow_from_seeds_does_not_stop() -> None:
     for batch in (1, 5):
         study = make(policy="top-two", batch=batch, budget=80, max_failures=50)
         said: list[Outage] = []
-        verdict = study.optimize(flaky, outage=said.append, backoff_seconds=0.001)
+        verdict = study.optimize(
+            flaky, outage=said.append, backoff_seconds=0.001, outage_minutes=0.1
+        )
         assert said, "or this shows nothing"
         assert verdict is not None
         assert study.status().finished
@@ -252,9 +254,6 @@ def test_a_limit_on_failures_is_a_limit(stated: dict[str, Any]) -> None:
 
 
 def test_a_time_out_is_told_as_such_and_a_failure_as_such() -> None:
-    class Late(rf.Command):
-        pass
-
     def both(arm: str, seed: int) -> dict[str, float]:
         if arm == "two":
             raise TimeoutError
@@ -271,7 +270,7 @@ def test_a_time_out_is_told_as_such_and_a_failure_as_such() -> None:
     ):
         study = make(policy="uniform", budget=12, max_failures=20, **stated)
         study.optimize(both)
-        told = {ARMS[arm]: 0.0 for arm in range(3)}
+        told: dict[str, float | None] = {}
         with study.desk.storage.reading("s") as ledger:
             for pull in ledger.pulls_between(1, 12):
                 if pull.arm > 0:

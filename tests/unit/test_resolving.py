@@ -125,7 +125,7 @@ def test_calls_back_off_and_end_with_how_to_go_on() -> None:
             said = str(error)
             break
         assert scene.crew.ask(5) == [], "one at a time"
-        assert scene.crew.fail(pull, BUSY) in ("given-back", "lost")
+        assert scene.crew.fail(pull, BUSY) == "given-back"
         if scene.now >= 60.0:
             with pytest.raises(OutageError) as seen:
                 scene.crew.ask(1)
@@ -182,24 +182,69 @@ def test_another_pull_is_tried_each_time() -> None:
     assert len({pull.arm for pull in tried}) == 3
 
 
-def test_a_pull_whose_own_seed_fails_does_not_stop_the_study() -> None:
-    """With one pull a round there is no other to be tried."""
-    scene = make(policy="top-two", batch=1, max_failures=10)
-    while scene.study.view().head.round < 1:
+@pytest.mark.parametrize("policy", ["top-two", "uniform"])
+def test_a_pull_whose_own_seed_fails_does_not_stop_the_study(policy: str) -> None:
+    """Trying it again does not help, and there may be no other: one that was told before tells."""
+    scene = make(policy=policy, budget=14, max_failures=20)
+    for _ in range(8):
         scene.crew.tell(scene.one(), GOOD)
-    before = scene.study.status()
-    while not scene.said:
-        scene.fail(1)
-    tried = []
-    for _ in range(6):
+    bad = range(9, 15)
+    tries: list[bool] = []
+    for _ in range(100):
         scene.wait()
-        tried.append(scene.one().number)
-        scene.crew.fail(next(one for one in scene.study.desk.held()), BUSY)
-    assert tried[0] == tried[1] == tried[2] < tried[3] == tried[4] == tried[5]
+        asked = scene.crew.ask(1)
+        if not asked:
+            break
+        (pull,) = asked
+        if pull.number in bad:
+            scene.crew.fail(pull, BUSY)
+        else:
+            tries.append(scene.crew.tell(pull, GOOD) == "tried")
+    assert [one.is_over for one in scene.said] == [False, True]
+    assert tries.count(True) == 1
+    assert scene.study.status().finished
+    told, failed, held = scene.counts()
+    assert (told + failed, held) == (14, 0)
+    assert failed == (6 if policy == "uniform" else 1), "other pulls take the place of void ones"
+    assert scene.study.doctor().is_sound
+
+
+def test_what_was_told_is_tried_again_and_told_once() -> None:
+    scene = make()
+    first = scene.one()
+    scene.crew.tell(first, GOOD)
+    scene.fail(6)
+    tried = []
+    for _ in range(4):
+        scene.wait()
+        tried.append(scene.one())
+        scene.crew.fail(tried[-1], BUSY)
+    assert [pull.number == first.number for pull in tried] == [False, True, False, True]
+    assert scene.counts() == (1, 0, 0)
     scene.wait()
-    scene.crew.tell(scene.one(), GOOD)
-    after = scene.study.status()
-    assert (after.told, after.failed) == (before.told + 1, before.failed)
+    scene.fail(1)
+    scene.wait()
+    assert scene.crew.tell(scene.one(), {"loss": 99.0, "risk": 99.0}) == "tried"
+    assert scene.said[-1].is_over
+    assert scene.counts() == (1, 0, 0)
+    assert scene.study.observations()["loss"] == [0.5]
+
+
+@pytest.mark.parametrize("policy", ["uniform", "constrained-sr", "top-two"])
+def test_however_long_an_outage_lasts_the_study_is_as_before(policy: str) -> None:
+    scene = make(policy=policy, budget=12, backoff=Backoff(outage_minutes=1e4))
+    scene.fail(6)
+    for _ in range(150):
+        scene.wait()
+        assert scene.crew.fail(scene.one(), BUSY) == "given-back"
+    assert (scene.counts(), scene.study.status().lost) == ((0, 0, 0), 0)
+    scene.wait()
+    while asked := scene.crew.ask(1):
+        scene.crew.tell(asked[0], GOOD)
+    other = make(policy=policy, budget=12)
+    while asked := other.crew.ask(1):
+        other.crew.tell(asked[0], GOOD)
+    assert scene.counts() == other.counts()
     assert scene.study.doctor().is_sound
 
 

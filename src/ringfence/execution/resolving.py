@@ -1,17 +1,18 @@
 """What becomes of evaluations: told, failed or given back; and when the next ones may begin.
 
 Failures are recorded as they come, so that rounds go on. When they turn out to be an outage they
-are given back, and one evaluation at a time is tried until one succeeds. For threads and for
-coroutines alike. May touch study and core.
+are given back, and one evaluation at a time is tried until one succeeds: of a pull that failed, or
+of one that was told before, whose seed is known to be good. What is given back and fails again when
+the outage is over was no part of it. For threads and coroutines alike. May touch study and core.
 """
 
 import math
 import threading
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ringfence.core.errors import (
@@ -31,7 +32,6 @@ from ringfence.study.observing import observation_of
 
 _SAY_SECONDS = 60.0
 _NAP_SECONDS = 0.05
-_MOST_TRIES = 3  # of one pull in an outage: it may be the pull's own seed that fails
 _MOST_ASKED = 64
 _FAR_BACK = 1000  # pulls that are looked through for failures of an earlier process
 
@@ -75,7 +75,10 @@ class Resolver:
         # In an outage:
         self._began = self._wait = self._next_try = self._next_word = 0.0
         self._is_spent = False
-        self._tries: Counter[int] = Counter()
+        self._tries = 0
+        self._in_outage: set[int] = set()  # pulls that were given back
+        self._again: set[int] = set()  # those of outages that are over
+        self._good: PullFact | None = None  # the last that was told
         self._probe: tuple[int, int] | None = None
 
     def recall(self) -> bool:
@@ -84,7 +87,7 @@ class Resolver:
         Return whether they are an outage that was not known yet. A study that is finished is left
         as it is, unless no arm is left to it.
         """
-        left = _left_behind(self.desk)
+        left, self._good = _left_behind(self.desk)
         if self._calls.is_on or not left or (self.desk.is_finished and not self._none_left()):
             return False
         with self._lock:
@@ -114,6 +117,9 @@ class Resolver:
 
         One whose numbers cannot be used is a failure.
         """
+        if pull.state == State.TOLD:
+            self._succeed(pull)
+            return "tried"
         try:
             seen = observation_of(self.desk.plan, metrics)
         except ShapeError:
@@ -125,16 +131,24 @@ class Resolver:
             became = self.desk.tell([report])[0]  # already-told: its answer was lost on the way
         except LeaseError:
             became = "late"
+        self._good = replace(pull, state=State.TOLD)
+        self._succeed(pull)
+        if seen.notes:
+            self._note_once(seen.notes)
+        return became
+
+    def _succeed(self, pull: PullFact) -> None:
         with self._lock:
             before = self._outage() if self._calls.is_on else None
             self._calls.succeed((pull.number, pull.lease))
             self._recorded &= set(self._calls.pulls)
+            self._again.discard(pull.number)
             is_over = before is not None and not self._calls.is_on
+            if is_over:
+                self._again |= self._in_outage - {pull.number}
+                self._in_outage.clear()
         if before is not None and is_over:
-            self._say(Outage(before.failures, before.arms, before.error, is_over=True))
-        if seen.notes:
-            self._note_once(seen.notes)
-        return became
+            self._say(replace(before, is_over=True))
 
     def fail(self, pull: PullFact, error: EvaluationError) -> str:
         """Record a failure, or give the pull back while an outage lasts."""
@@ -142,7 +156,7 @@ class Resolver:
         is_on = self._calls.is_on
         try:
             if is_on:
-                became = self._pass_on(pull, str(error))
+                became = self._pass_on(pull)
             else:
                 became = self.desk.fail(
                     *call, str(error), charge=True, retry=True, timed_out=error.timed_out
@@ -150,6 +164,9 @@ class Resolver:
         except LeaseError:
             self._leave(call)
             return "late"
+        if not is_on and pull.number in self._again:  # its own failure, then and now
+            self._leave(call)
+            return became
         with self._lock:
             self._error = one_line(str(error))
             self._calls.fail(call, pull.number, pull.arm)
@@ -191,13 +208,14 @@ class Resolver:
         with self._lock:
             if not self._calls.is_on and self._is_outage():
                 self._calls.find()
-                self._tries.clear()
+                self._tries = 0
                 self._probe, self._began, self._wait = None, self._now(), 0.0
                 self._next_word = self._began
                 self._wait_longer()
             if self._calls.is_on and self._recorded:  # also what was on its way meanwhile
                 self.desk.forgive(sorted(self._recorded))
                 self._given_back += len(self._recorded)
+                self._in_outage |= self._recorded
                 self._recorded.clear()
         self.say()
 
@@ -232,7 +250,9 @@ class Resolver:
             raise OutageError(self._outage().summary, minutes)
         if self._now() < self._next_try:
             return []
-        turn = self._tries.total()
+        turn, self._tries = self._tries, self._tries + 1
+        if turn % 2 == 1 and self._good is not None:
+            return [self._tried(self._good)]
         asked = self.desk.ask(min(turn + 1, _MOST_ASKED))
         if not asked:  # others hold them
             self._is_spent = self._now() >= self._began + self._backoff.outage_seconds
@@ -242,19 +262,18 @@ class Resolver:
         for other in asked:
             if other is not one:
                 self.desk.release(other.number, other.lease)
-        self._tries[one.number] += 1
-        self._probe = (one.number, one.lease)
-        return [one]
+        return [self._tried(one)]
 
-    def _pass_on(self, pull: PullFact, error: str) -> str:
-        """Give back a pull that failed in an outage.
+    def _tried(self, pull: PullFact) -> PullFact:
+        self._probe = (pull.number, pull.lease)
+        return pull
 
-        One that was tried several times is lost: its arm is not to blame, but if its own seed
-        fails the study would never go on.
-        """
-        if self._tries[pull.number] >= _MOST_TRIES:
-            return self.desk.lose(pull.number, pull.lease, error)
+    def _pass_on(self, pull: PullFact) -> str:
+        """Give back a pull that failed in an outage; one that was told before is not held."""
+        if pull.state == State.TOLD:
+            return "tried"
         self.desk.release(pull.number, pull.lease)
+        self._in_outage.add(pull.number)
         return "given-back"
 
     def _end_of_try(self, call: tuple[int, int]) -> None:
@@ -274,10 +293,10 @@ class Resolver:
         return Outage(failures, self._calls.arms, self._error, wait)
 
 
-def _left_behind(desk: Desk) -> list[PullFact]:
-    """Return the failures after which, by the numbers of pulls, no evaluation succeeded.
+def _left_behind(desk: Desk) -> tuple[list[PullFact], PullFact | None]:
+    """Return the failures that no success followed, by the numbers of pulls, and the last success.
 
-    One that nobody survives, or that was not charged, is none.
+    A pull that nobody survives, or that was not charged, is no failure.
     """
     found: list[PullFact] = []
     with desk.storage.reading(desk.name) as ledger:
@@ -285,9 +304,9 @@ def _left_behind(desk: Desk) -> list[PullFact]:
         void = {number for pardon in ledger.pardons() for number in pardon.void}
         for pull in reversed(ledger.pulls_between(max(1, last - _FAR_BACK + 1), last)):
             if pull.state == State.TOLD and pull.error is None:
-                break
+                return found[::-1], pull
             has_failed = pull.state in (State.FAILED, State.TOLD) and pull.charged
             was_tried = pull.run_out < desk.plan.definition.max_leases
             if has_failed and was_tried and pull.number not in void:
                 found.append(pull)
-    return found[::-1]
+    return found[::-1], None

@@ -28,7 +28,7 @@ from ringfence.study.facts import PullFact
 
 Told: TypeAlias = Callable[[PullFact, str], None]
 """Called after each pull with what became of it: told, already-told, retry, failed, already-failed
-or late; on an interrupt and in an outage also given-back, or lost."""
+or late; on an interrupt and in an outage also given-back, or tried, if it was told before."""
 Away: TypeAlias = Callable[[StorageAwayError], None]
 """Called each time the database server is found to be away."""
 Waits: TypeAlias = Callable[[int, float], None]
@@ -38,7 +38,7 @@ Stops: TypeAlias = Callable[[int], None]
 
 _NAP_SECONDS = 0.05
 _LONGEST_NAP_SECONDS = 1.0
-_UNRESOLVED = ("given-back", "lost")
+_UNRESOLVED = ("given-back", "tried")
 _Found = TypeVar("_Found")
 
 
