@@ -56,10 +56,11 @@ def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, ke
     assert same.optimize(evaluate) == done.recommend()
 
     half = rf.Study.load("half way", storage=storage)
-    assert (half.status().told, half.status().failed) == (56, 1)
+    assert (half.status().told, half.status().failed, half.status().lost) == (56, 0, 1)
     half.optimize(lambda arm, seed: {**evaluate(arm, seed), "watts": 2.5}, workers=2)
     assert half.doctor().problems == ()
+    is_old = half.rounds()[0].edition != half.desk.plan.policy.edition
     assert [note.partition(" than ")[0] for note in half.doctor().notes] == [
         "rounds 0 to 5 went by another edition of top-two"
-    ]
+    ] * is_old
     assert half.view().used == half.status().budget == 80

@@ -39,12 +39,14 @@ COURSES = [(policy.name, 1) for policy in POLICIES] + [
 class World:
     """What every pull yields: fixed by arm and ordinal, whoever evaluates it and when.
 
-    A pull in `stumbling` fails at its first attempt only, one in `failing` always.
+    A pull in `stumbling` fails at its first attempt only, one in `failing` always; one in `losing`
+    never reports.
     """
 
     seed: int
     stumbling: frozenset[tuple[int, int]] = frozenset()
     failing: frozenset[tuple[int, int]] = frozenset()
+    losing: frozenset[tuple[int, int]] = frozenset()
 
     def yields(self, pull: PullFact) -> tuple[float, ...]:
         rng = np.random.default_rng([self.seed, pull.arm, pull.ordinal])
@@ -100,7 +102,9 @@ def outcome_of(definition: Definition, storage: Storage) -> Outcome:
 
 
 def settle(desk: Desk, world: World, pull: PullFact) -> None:
-    if world.fails(pull):
+    if (pull.arm, pull.ordinal) in world.losing:
+        desk.lose(pull.number, pull.lease, "gone")
+    elif world.fails(pull):
         desk.fail(pull.number, pull.lease, "no", charge=True, retry=True)
     else:
         desk.tell([Report(pull.number, pull.lease, world.yields(pull))])
@@ -272,6 +276,42 @@ def test_an_arm_that_breaks_leaves_the_same_in_any_order(
         # How many pulls of the broken arm were evaluated is the one thing that may differ.
         used = replace(found.verdict, pulls_used=wanted.verdict.pulls_used)
         assert_same(replace(found, verdict=used), wanted)
+
+
+LOST = frozenset({(1, 4), (1, 5), (1, 7), (0, 2), (0, 3), (0, 4), (2, 5)})
+AROUND = frozenset({(1, 3), (1, 6), (1, 8), (0, 1), (0, 6), (3, 4), (3, 5)})
+
+
+@pytest.mark.parametrize(("policy", "batch"), [("constrained-sr", 1), ("top-two", 5)])
+def test_lost_pulls_lengthen_no_run_of_failures_and_end_none(policy: str, batch: int) -> None:
+    """Three failures of arm 1 are in a row, lost pulls between them; arm 0 only lost three."""
+    definition = definition_of(policy, batch, budget=120, retries=0)
+    world = World(2, failing=AROUND, losing=LOST)
+    wanted = in_order(definition, world)
+    left = [(one.arm, one.reason) for at in wanted.rounds for one in at.left if one.is_withdrawal]
+    assert left == [(1, "withdrawn: 3 failed pulls in a row")]
+    for turn in range(4):
+        storage = MemoryStorage()
+        found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
+        used = replace(found.verdict, pulls_used=wanted.verdict.pulls_used)
+        assert_same(replace(found, verdict=used), wanted)
+
+
+@pytest.mark.parametrize(("policy", "batch"), [("sequential-halving", 1), ("top-two", 5)])
+def test_what_is_told_in_place_of_failures_gives_the_same_in_any_order(
+    policy: str, batch: int
+) -> None:
+    """No arm is withdrawn, however often it fails: its failures are observations."""
+    definition = definition_of(
+        policy, batch, budget=120, retries=0, on_failure={"loss": 3.0, "risk": 2.0}
+    )
+    world = World(1, failing=BREAKING | AROUND | {(1, 9)}, losing=LOST)
+    wanted = in_order(definition, world)
+    assert not any(one.is_withdrawal for at in wanted.rounds for one in at.left)
+    for turn in range(4):
+        storage = MemoryStorage()
+        found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
+        assert_same(found, wanted)
 
 
 KINDS = [

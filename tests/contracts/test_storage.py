@@ -33,6 +33,7 @@ from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Pardon,
     PastFact,
     PullFact,
     Rejection,
@@ -112,6 +113,7 @@ class Snapshot:
     pulls: tuple[PullFact, ...]
     past: tuple[PastFact, ...]
     tally: Tally | None = None
+    pardons: tuple[Pardon, ...] = ()
 
 
 def look(storage: Storage, name: str = "s") -> Snapshot:
@@ -127,6 +129,7 @@ def snapshot(ledger: Ledger) -> Snapshot:
         tuple(ledger.pulls_between(1, 10_000)),
         tuple(ledger.past()),
         ledger.tally(),
+        tuple(ledger.pardons()),
     )
 
 
@@ -135,7 +138,10 @@ def fill(storage: Storage, name: str = "s") -> None:
     storage.create(definition_of(name), Head(budget=40))
     with storage.writing(name) as ledger:
         ledger.add_round(round_of(0, 1))
-        ledger.add_pulls([pull_of(1), pull_of(2, state=State.TOLD, values=(0.1, -0.0)), pull_of(3)])
+        extras = {"kWh": 0.1, HOSTILE[0]: -1e308}
+        told = pull_of(2, state=State.TOLD, values=(0.1, -0.0), extras=extras)
+        ledger.add_pulls([pull_of(1), told, pull_of(3)])
+        ledger.add_pardon(Pardon(0, ((0, 3), (1, 0)), (1, 2), 5))
         ledger.add_past([past_of(0.1)])
         ledger.set_tally(Tally(-1, b"\x00\xff\n'"))
         ledger.set_head(Head(budget=40, round=0, issued=3, round_end=5, unresolved=2))
@@ -210,6 +216,7 @@ def test_studies_do_not_see_each_other(place: Place) -> None:
         ledger.add_past([past_of(2.0)])
         ledger.add_round(round_of(1, 6))
         ledger.set_tally(Tally(3, b"of another study"))
+        ledger.add_pardon(Pardon(7, ((1, 2),)))
         ledger.set_head(Head(budget=41))
     assert look(storage, "t") == before
     with storage.writing("t") as ledger:
@@ -244,7 +251,7 @@ def _fresh_then_changed(ledger: Ledger) -> None:
 
 
 def _everything(ledger: Ledger) -> None:
-    for write in list(WRITES.values())[:7]:
+    for write in list(WRITES.values())[:8]:
         write(ledger)
 
 
@@ -258,6 +265,7 @@ WRITES: dict[str, Callable[[Ledger], None]] = {
     "a fresh pull, then changed": _fresh_then_changed,
     "past": lambda ledger: ledger.add_past([past_of(2.0), past_of(3.0)]),
     "tally": lambda ledger: ledger.set_tally(Tally(2**40, bytes(range(256)))),
+    "pardon": lambda ledger: ledger.add_pardon(Pardon(2**40, (), (), 2**40)),
     "half of fresh pulls": _half_of_the_pulls,
     "half of changed pulls": _half_of_the_changes,
     "everything": _everything,
@@ -334,7 +342,7 @@ def test_a_view_stays_what_it_was_while_another_writes(sql_place: Place) -> None
     fill(writer)
     with reader.reading("s") as view:
         before = snapshot(view)
-        for write in list(WRITES.values())[:7]:
+        for write in list(WRITES.values())[:8]:
             with writer.writing("s") as ledger:
                 write(ledger)
         assert snapshot(view) == before
@@ -618,25 +626,50 @@ def test_a_harvest_is_its_pulls(place: Place) -> None:
     storage = place.open()
     storage.create(definition_of(), Head(budget=40))
     states = [State.TOLD, State.FAILED, State.ISSUED, State.CANCELLED, State.TOLD, State.FAILED]
+    states += [State.TOLD] * 3
     facts = [
         pull_of(
             place + 1,
             state=state,
             charged=place % 3 != 1,
             values=(FLOATS[place], 0.2) if state == State.TOLD else None,
+            error="no" if place in (1, 2, 6, 8) else None,
         )
         for place, state in enumerate(states)
     ]
     with storage.writing("s") as ledger:
         ledger.add_pulls(reversed(facts))
     with storage.reading("s") as ledger:
-        for first, last in [(1, 6), (2, 4), (5, 50), (3, 3), (4, 4), (7, 9), (3, 2)]:
+        for first, last in [(1, 9), (2, 4), (5, 50), (3, 3), (4, 4), (10, 12), (3, 2)]:
             wanted = Harvest.of([one for one in facts if first <= one.number <= last], 2)
             found = ledger.harvest(first, last)
             for key, value in vars(wanted).items():
                 np.testing.assert_array_equal(getattr(found, key), value, err_msg=key)
                 assert getattr(found, key).dtype == value.dtype, key
                 assert getattr(found, key).shape == value.shape, key
+
+
+def test_further_numbers_are_found_by_the_pulls_that_have_them(place: Place) -> None:
+    storage = place.open()
+    fill(storage)
+    with storage.writing("s") as ledger:
+        ledger.set_pulls([pull_of(3, state=State.TOLD, values=(1.0, 2.0), extras={"z": 1 / 3})])
+    with place.open().reading("s") as ledger:
+        assert ledger.extras() == {2: {"kWh": 0.1, HOSTILE[0]: -1e308}, 3: {"z": 1 / 3}}
+        assert [pull.extras for pull in ledger.pulls([1, 3])] == [None, {"z": 1 / 3}]
+
+
+def test_pardons_come_in_order(place: Place) -> None:
+    storage = place.open()
+    fill(storage)
+    granted = [Pardon(number % 3, ((1, number),), (number,)) for number in range(1, 12)]
+    for one in granted:
+        with storage.writing("s") as ledger:
+            ledger.add_pardon(one)
+            ledger.set_head(replace(ledger.head, pardons=ledger.head.pardons + 1))
+    with place.open().reading("s") as ledger:
+        assert list(ledger.pardons())[1:] == granted
+        assert ledger.head.pardons == len(granted)
 
 
 def test_rounds_and_past_come_in_order(place: Place) -> None:

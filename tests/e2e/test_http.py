@@ -27,7 +27,7 @@ from tests.e2e.serving import (
 )
 
 ASKED = {"pull", "lease", "arm", "seed", "deadline", "keys", "ordinal"}
-LISTED = {"pull", "arm", "state", "lease", "metrics", "cost", "error", "round"}
+LISTED = {"pull", "arm", "state", "lease", "metrics", "extras", "cost", "error", "round"}
 KINDS = ("map", "timeline", "allocation", "evidence")
 MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
@@ -84,10 +84,10 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
     assert strict(client.get(at))["issued"] == 4
 
     said = reported(pulls[0])
-    assert strict(client.post(f"{at}/tell", json=said | {"cost": 1.5})) == {"status": "told"}
+    assert strict(client.post(f"{at}/tell", json=said | {"cost": 1.5}))["status"] == "told"
     for _ in range(2):
         again = strict(client.post(f"{at}/tell", json=said | {"cost": 1.5}))
-        assert again == {"status": "already-told"}
+        assert again == {"status": "already-told", "notes": []}
     assert strict(client.get(at))["told"] == 1
 
     time.sleep(0.01)
@@ -360,6 +360,42 @@ def test_pulls_are_listed_the_latest_first_a_page_at_a_time(served: Served, fini
     assert [(pull["pull"], pull["error"], pull["metrics"]) for pull in failed] == [
         (1, "out of memory", None)
     ]
+
+
+def test_further_numbers_are_kept_and_the_rest_is_noted(served: Served) -> None:
+    at = create(served)
+    pulls = strict(served.client.post(f"{at}/ask", json={"n": 3}))["pulls"]
+    first, second, third = (reported(pull) for pull in pulls)
+    first["metrics"] |= {"kWh": 0.5, "trace": "abc", "stack": [1], "on": None}
+    said = strict(served.client.post(f"{at}/tell", json=first))
+    assert said["status"] == "told"
+    assert [note.split(" ")[0] for note in said["notes"]] == ["'trace'", "'stack'", "'on'"]
+    second["metrics"] |= {"tokens": 812, "kWh": {"value": 1}}
+    many = strict(served.client.post(f"{at}/tell-many", json={"pulls": [second, third]}))
+    assert many["statuses"] == ["told", "told"]
+    assert many["notes"] == ["'kWh' is no finite number, and was not recorded"]
+    rows = strict(served.client.get(f"{at}/pulls"))["pulls"]
+    assert [row["extras"] for row in rows] == [None, {"tokens": 812.0}, {"kWh": 0.5}]
+    table = served.client.get(f"{at}/export").text.splitlines()
+    assert table[0].split(",")[-2:] == ["kWh", "tokens"]
+    assert [line.split(",")[-2:] for line in table[1:]] == [["0.5", ""], ["", "812.0"], ["", ""]]
+
+
+def test_a_pull_is_lost_and_an_arm_comes_back(served: Served) -> None:
+    at = create(served, max_failures=1)
+    lost, *others = strict(served.client.post(f"{at}/ask", json={"n": 4}))["pulls"]
+    held = {key: lost[key] for key in ("pull", "lease")}
+    for word in ("lost", "already-lost"):
+        assert strict(served.client.post(f"{at}/lost", json=held)) == {"status": word}
+    stands = strict(served.client.get(at))
+    assert (stands["failed"], stands["lost"], lost["arm"] in stands["alive"]) == (0, 1, True)
+    broke = others[0]
+    served.client.post(f"{at}/fail", json={key: broke[key] for key in ("pull", "lease")})
+    for word in ("revived", "already-in-the-running"):
+        said = served.client.post(f"{at}/revive", json={"arm": broke["arm"]})
+        assert strict(said) == {"status": word}
+    assert served.client.post(f"{at}/revive", json={"arm": "nobody"}).status_code == 422
+    assert served.client.post(f"{at}/revive", json={}).status_code == 422
 
 
 def test_costs_and_leases_are_listed_with_their_pulls(served: Served) -> None:

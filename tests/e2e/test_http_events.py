@@ -131,7 +131,7 @@ def test_followers_hold_up_nobody(anywhere: Served) -> None:
             pull = strict(anywhere.client.post(f"{at}/ask", json={}))["pulls"][0]
             said = strict(anywhere.client.post(f"{at}/tell", json=reported(pull)))
             times.append(time.monotonic() - began)
-            assert said == {"status": "told"}
+            assert said == {"status": "told", "notes": []}
         assert statistics.median(times) < 1.0
         for followed in streams:
             assert followed.change(20, 10.0)["budget"] == 60

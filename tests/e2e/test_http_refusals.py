@@ -66,7 +66,7 @@ def client(served: Served, begun: Begun) -> Iterator[httpx.Client]:
 
 METRICS = {
     "a metric is missing": ({"score": 0.5}, "latency_ms"),
-    "a metric is unknown": ({"score": 0.5, "latency_ms": 1.0, "lateness": 1.0}, "lateness"),
+    "a metric is misspelt": ({"score": 0.5, "latency": 1.0}, "latency_ms"),
     "a metric is a string": ({"score": "0.5", "latency_ms": 1.0}, "score"),
     "a metric is null": ({"score": None, "latency_ms": 1.0}, "score"),
     "a metric is a list": ({"score": [0.5], "latency_ms": 1.0}, "score"),
@@ -217,13 +217,13 @@ def test_what_was_told_stays_and_what_is_over_is_over(client: httpx.Client, begu
 
 
 def test_the_same_said_again_is_no_error_and_no_change(client: httpx.Client, begun: Begun) -> None:
-    assert strict(client.post(f"{begun.at}/tell", json=begun.told)) == {"status": "already-told"}
+    assert strict(client.post(f"{begun.at}/tell", json=begun.told))["status"] == "already-told"
     failed = strict(client.post(f"{begun.at}/fail", json=begun.failed))
     assert failed == {"status": "already-failed"}
     stays = strict(client.post(f"{begun.at}/budget", json={"budget": 30}))
     assert (stays["budget"], stays["finished"]) == (30, False)
     nothing = strict(client.post(f"{begun.at}/tell-many", json={"pulls": []}))
-    assert nothing == {"statuses": []}
+    assert nothing == {"statuses": [], "notes": []}
 
 
 NOT_JSON = {
@@ -601,6 +601,7 @@ def test_a_database_server_that_is_away_is_said_to_be_and_waited_for(
     finally:
         postgres_server.start()
     assert strict(served_postgres.client.post(f"{at}/tell", json=reported(pull))) == {
-        "status": "told"
+        "status": "told",
+        "notes": [],
     }
     assert feed(served_postgres.client, at) == 59

@@ -24,7 +24,8 @@ WRITES = ("400", "401", "403", "409", "413", "415", "422")
 CALLS = {
     ("get", ""), ("post", ""), ("get", "/{name}"), ("get", "/{name}/definition"),
     ("post", "/{name}/ask"), ("post", "/{name}/tell"), ("post", "/{name}/tell-many"),
-    ("post", "/{name}/fail"), ("post", "/{name}/extend"), ("post", "/{name}/budget"),
+    ("post", "/{name}/fail"), ("post", "/{name}/lost"), ("post", "/{name}/revive"),
+    ("post", "/{name}/extend"), ("post", "/{name}/budget"),
     ("get", "/{name}/recommend"), ("get", "/{name}/explain"), ("get", "/{name}/what-if"),
     ("get", "/{name}/pulls"), ("get", "/{name}/export"), ("get", "/{name}/record"),
     ("get", "/{name}/figures/{kind}"), ("get", "/{name}/events"),

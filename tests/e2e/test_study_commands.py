@@ -133,7 +133,7 @@ def test_scripts_ask_and_tell(tmp_path: Path) -> None:
     assert first[0].keys() >= {"pull", "lease", "arm", "seed", "deadline"}
     metrics = '{"cost": 1.5, "risk": 0.1}'
     told = ringfence("tell", file, "1", "1", metrics, "--json")
-    assert document(told) == {"status": "told"}
+    assert document(told) == {"status": "told", "notes": []}
     assert (
         document(ringfence("tell", file, "1", "1", metrics, "--json"))["status"] == "already-told"
     )
@@ -148,7 +148,7 @@ def test_scripts_ask_and_tell(tmp_path: Path) -> None:
     )
     status = document(ringfence("status", file, "--json"))
     assert {key: status[key] for key in ("told", "issued", "failed", "budget", "phase")} == {
-        "told": 1, "issued": 0, "failed": 1, "budget": 12, "phase": 0,
+        "told": 1, "issued": 0, "failed": 1, "lost": 0, "budget": 12, "phase": 0,
     }  # fmt: skip
     assert status["alive"] == ["cheap", "solid", "dear"]
     assert status.keys() >= {"arm", "feasible"}

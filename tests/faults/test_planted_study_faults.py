@@ -19,13 +19,14 @@ API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PLACES = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
         "test_study_machine",
         "test_storage",
         "test_tallies",
+        "test_pardons",
         "places",
     )
 )
@@ -174,6 +175,14 @@ READ_ONCE = in_memory(
     "test_what_is_looked_at_again_is_read_once", "mean(risk) <= 1.0", home=TALLIES
 )
 PULSE = in_memory("test_the_pulse_changes_with_all_that_a_view_shows", home=TALLIES)
+AMNESTY = in_memory(
+    "test_an_outage_that_ended_a_study_is_forgiven_and_the_study_goes_on",
+    "top-two", 4, home=PARDONS,
+)  # fmt: skip
+STOOD_IN = in_memory(
+    "test_what_was_told_in_place_of_failures_is_void_from_the_next_decision_on", home=PARDONS
+)
+NEVER_LOST = in_memory("test_lost_pulls_never_withdraw_an_arm", home=PARDONS)
 BASELINES = "tests.unit.test_baseline"
 SHARED = of(BASELINES, "test_chances_know_that_all_arms_share_the_baselines_noise")
 SPREAD = of(BASELINES, "test_differences_have_the_covariance_of_differences")
@@ -202,17 +211,19 @@ KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
+FAILING, PARDONING = ("study.failing", "study.pardoning")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, OUTAGES, RESOLVING),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, FAILING, PARDONING),
+    *(OUTAGES, RESOLVING),
 )
 
 FAULTS = [
     # Leases.
     fault(
         "a pull is issued again under its old lease", DESK,
-        "lease=pull.lease + (pull.deadline > _NOBODYS), deadline=deadline)",
+        "lease=pull.lease + (pull.deadline > NOBODYS), deadline=deadline)",
         "lease=pull.lease, deadline=deadline)",
         KEPT, SAME_SEED, refused("TELLS", "a stale lease"),
     ),
@@ -223,12 +234,12 @@ FAULTS = [
     ),
     fault(
         "a pull that is given back keeps its lease", DESK,
-        "lease=pull.lease + 1, deadline=_NOBODYS)", "deadline=_NOBODYS)",
+        "lease=pull.lease + 1, deadline=NOBODYS)", "deadline=NOBODYS)",
         SAME_SEED, walks("constrained-sr", 1, 0),
     ),
     fault(
         "a pull that is given back waits for its deadline", DESK,
-        "lease=pull.lease + 1, deadline=_NOBODYS)", "lease=pull.lease + 1)",
+        "lease=pull.lease + 1, deadline=NOBODYS)", "lease=pull.lease + 1)",
         SAME_SEED, ANY_ORDER,
     ),
     fault(
@@ -264,13 +275,13 @@ FAULTS = [
     ),
     fault(
         "leases that were given back ran out", DESK,
-        "run_out=pull.run_out + (pull.deadline > _NOBODYS))", "run_out=pull.run_out + 1)",
+        "run_out=pull.run_out + (pull.deadline > NOBODYS))", "run_out=pull.run_out + 1)",
         GIVEN_BACK,
     ),
     fault(
         "leases that ran out before one was given back are forgotten", DESK,
-        "lease=pull.lease + 1, deadline=_NOBODYS)",
-        "lease=pull.lease + 1, deadline=_NOBODYS, run_out=0)",
+        "lease=pull.lease + 1, deadline=NOBODYS)",
+        "lease=pull.lease + 1, deadline=NOBODYS, run_out=0)",
         GIVEN_BACK,
     ),
     fault(
@@ -347,7 +358,7 @@ FAULTS = [
     ),
     fault(
         "infinity is a number", OBSERVING,
-        "not math.isfinite(found)", "math.isnan(found)",
+        "found if math.isfinite(found) else None", "None if math.isnan(found) else found",
         refused("TELLS", "infinity"),
     ),
     fault(
@@ -390,8 +401,8 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "min(plan.definition.batch, standing.budget - standing.spent)",
-        "min(plan.definition.batch, standing.budget - standing.spent + 1)",
+        "min(plan.definition.batch, standing.left)",
+        "min(plan.definition.batch, standing.left + 1)",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
@@ -423,7 +434,7 @@ FAULTS = [
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
-        "left=left_over", "left=0",
+        "left=standing.left)", "left=0)",
         BATCHES,
     ),
     fault(
@@ -433,7 +444,7 @@ FAULTS = [
     ),
     fault(
         "a budget that is raised late is not taken up", DECIDING,
-        'if standing.budget != before.seen["budget"]:', "if plan.arm_count == 0:",
+        'if standing.budget != before.seen["budget"] or', "if",
         of(API, "test_a_budget_raised_in_the_last_phase_is_not_ignored", "constrained-sr"),
     ),
     fault(
@@ -453,26 +464,23 @@ FAULTS = [
     ),
     # Broken arms.
     fault(
-        "failures are counted across a success", DESK,
-        "states.get(ordinal) == State.FAILED else 0",
-        "states.get(ordinal) == State.FAILED else run",
+        "failures are counted across a success", FAILING,
+        "elif pull.state != State.CANCELLED:", "elif pull.state == State.ISSUED:",
         IN_A_ROW,
     ),
     fault(
         "failures are counted across a success when they are read", READING,
-        "+ 1 if one else 0", "+ 1 if one else self._failing[arm]",
+        "+ 1 if failed[place] else 0", "+ 1 if failed[place] else self._failing[arm]",
         IN_A_ROW,
     ),
     fault(
         "a success in a round of its own mends nothing", READING,
-        "            self._failing[arm] = 0\n            return len(failed)",
-        "            return len(failed)",
+        "self._failing[arm] *= not says.any()", "pass",
         walks("top-two", 1, 0, 1, 2, 3),
     ),
     fault(
-        "only failures that were heard of earlier count", DESK,
-        "failed.arm, failed.ordinal - most + 1, failed.ordinal + most - 1",
-        "failed.arm, failed.ordinal - most + 1, failed.ordinal",
+        "only failures that were heard of earlier count", FAILING,
+        "for step in (-1, 1):", "for step in (-1,):",
         IN_A_ROW, breaking_arm("constrained-sr", 1),
     ),
     fault(
@@ -482,7 +490,7 @@ FAULTS = [
     ),
     fault(
         "what a broken arm yields beyond is seen", READING,
-        "return place + 1", "return len(failed)",
+        "return int(place) + 1", "return len(mine)",
         breaking_arm("constrained-sr", 1),
     ),
     fault(
@@ -497,7 +505,7 @@ FAULTS = [
     ),
     fault(
         "an arm that was seen once is judged", DECIDING,
-        "elif not book.is_seen[arm]:", "elif book.counts[arm] == 0:",
+        "elif not book.is_seen[arm] and", "elif book.counts[arm] == 0 and",
         TOO_LITTLE,
     ),
     # What is seen, and when.
@@ -561,7 +569,7 @@ FAULTS = [
     ),
     fault(
         "a tally forgets who failed last", READING,
-        '"failing": [(int(a), int(self._failing[a])) for a in np.flatnonzero(self._failing)],',
+        '"failing": _pairs(self._failing),',
         '"failing": [],',
         tallied("top-two", 1, 2),
     ),
@@ -618,8 +626,8 @@ FAULTS = [
     ),
     fault(
         "a tally is not put back", MEMORY,
-        "self.head, self._tally, rounds, past = self._saved",
-        "self.head, _, rounds, past = self._saved",
+        "self.head, self._tally, rounds, past, pardons = self._saved",
+        "self.head, _, rounds, past, pardons = self._saved",
         ending_badly("tally"),
     ),
     fault(
@@ -641,12 +649,12 @@ FAULTS = [
     ),
     fault(
         "pulls that are open are never read again", READING,
-        "slice(int(is_open.argmax()) if is_open.any() else None)", "slice(None)",
+        "rows.part(slice(until))", "rows",
         READ_ONCE,
     ),
     fault(
         "the pulse does not feel what is brought along", DESK,
-        "len(head.broken), brought)", "len(head.broken))",
+        "len(head.broken), brought, head.pardons)", "len(head.broken), head.pardons)",
         PULSE,
     ),
     fault(
@@ -812,7 +820,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "return np.array(view.last.alive) & seen if view.last is not None else seen", "return seen",
+        "running = np.array(view.last.alive) & seen", "running = seen",
         as_the_paper("infeasible-first"),
     ),
     fault(
@@ -891,8 +899,8 @@ FAULTS = [
     ),
     fault(
         "where the study stands is not put back", MEMORY,
-        "self.head, self._tally, rounds, past = self._saved",
-        "_, self._tally, rounds, past = self._saved",
+        "self.head, self._tally, rounds, past, pardons = self._saved",
+        "_, self._tally, rounds, past, pardons = self._saved",
         ending_badly("head"),
     ),
     fault(
@@ -974,7 +982,8 @@ FAULTS = [
     ),
     fault(
         "what is told is not held to its bounds", OBSERVING,
-        "return inside(plan, values)", "return tuple(values)",
+        "Observation(inside(plan, values), extras, notes)",
+        "Observation(tuple(values), extras, notes)",
         of(NOISE, OUTSIDE, "told"), of(NOISE, OUTSIDE, "among others"),
         of(NOISE, "test_an_evaluation_outside_its_bounds_has_failed"),
     ),
@@ -985,10 +994,41 @@ FAULTS = [
         of(NOISE, OUTSIDE, "brought along"),
     ),
     fault(
-        "columns are not held to their bounds", STUDIES,
-        "rows = rows_inside(self.desk.plan, rows_of(metrics, self.desk.plan.metrics))",
-        "rows = list(map(tuple, rows_of(metrics, self.desk.plan.metrics).tolist()))",
+        "columns are not held to their bounds", OBSERVING,
+        "for values, others in zip(rows_inside(plan, rows), further, strict=True)",
+        "for values, others in zip(map(tuple, rows.tolist()), further, strict=True)",
         of(NOISE, OUTSIDE, "in columns"),
+    ),
+    # Pardons.
+    fault(
+        "what was forgiven still counts", READING,
+        "return harvest.without(self._void[start:stop] - first)", "return harvest",
+        AMNESTY, STOOD_IN,
+    ),
+    fault(
+        "a reader does not notice a pardon", READING,
+        "if count == self.pardons:", "if self._granted or self.through >= 0:",
+        AMNESTY,
+    ),
+    fault(
+        "pulls that were read ahead are not read again when they are forgiven", READING,
+        "ahead is not None and ahead.pardons != head.pardons", "False",
+        walks("top-two", 4, *range(8)),
+    ),
+    fault(
+        "an audit decides as if every pardon had always held", AUDITING,
+        "sum(pardon.after < one.number for pardon in pardons)", "len(pardons)",
+        STOOD_IN,
+    ),
+    fault(
+        "pulls of the round that is not over stay failed", PARDONING,
+        "if pull.round == head.round]", "if pull.round > head.round]",
+        in_memory("test_only_what_failed_is_forgiven", home=PARDONS),
+    ),
+    fault(
+        "a lost pull is a failure of its arm", FAILING,
+        "int(pull.charged or definition.counts_lost)", "1",
+        NEVER_LOST,
     ),
     fault(
         "an audit does not look at bounds", AUDITING,

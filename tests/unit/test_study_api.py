@@ -113,9 +113,9 @@ def scene() -> Scene:
 GOOD = {"loss": 0.5, "risk": 0.5}
 Act = Callable[[Scene], object]
 TELLS: dict[str, tuple[Act, str]] = {
-    "unknown metric": (
-        lambda s: s.study.tell(s.held, {**GOOD, "rsik": 1.0}),
-        r"metric 'rsik' is unknown.*It has loss, risk.*Did you mean 'risk'",
+    "misspelt metric": (
+        lambda s: s.study.tell(s.held, {"loss": 0.5, "rsik": 1.0}),
+        r"metric 'risk' is missing.*needs loss, risk.*'rsik' was told. Did you mean 'risk'",
     ),
     "missing metric": (
         lambda s: s.study.tell(s.held, {"loss": 1.0}),
@@ -235,13 +235,17 @@ MANY: dict[str, tuple[Act, str]] = {
         lambda s: s.study.tell_many([s.held, s.other], [GOOD, {"loss": 1.0}]),
         "metric 'risk'.*missing",
     ),
-    "an unknown metric in a row": (
-        lambda s: s.study.tell_many([s.held, s.other], [GOOD, {**GOOD, "rsik": 1.0}]),
-        "metric 'rsik' is unknown",
+    "a misspelt metric in a row": (
+        lambda s: s.study.tell_many([s.held, s.other], [GOOD, {"loss": 1.0, "rsik": 1.0}]),
+        "row 1: metric 'risk' is missing.*'rsik' was told. Did you mean 'risk'",
     ),
-    "an unknown column": (
-        lambda s: s.study.tell_many([s.held], {"loss": [1.0], "risk": [1.0], "rsik": [1.0]}),
-        "rsik.*unknown",
+    "a misspelt column": (
+        lambda s: s.study.tell_many([s.held], {"loss": [1.0], "rsik": [1.0]}),
+        "'risk' is missing. Give loss, risk. 'rsik' was given. Did you mean 'risk'",
+    ),
+    "a further column of another length": (
+        lambda s: s.study.tell_many([s.held], {"loss": [1.0], "risk": [1.0], "kWh": [1, 2]}),
+        "'kWh' has 2 rows, and the metrics 1",
     ),
     "a missing column": (
         lambda s: s.study.tell_many([s.held], {"loss": [1.0]}),
@@ -1152,19 +1156,27 @@ def test_a_study_without_arms_left_stops_with_an_error(policy: str) -> None:
         study.recommend()
     for word in (
         "one withdrawn: 3 failed pulls in a row (the last error: 429)",
-        "do not come back", "begin a study of another name", "--delete s).",
+        "Fix the evaluations", "(ringfence revive s ARM, or", "begin a study of another name",
     ):  # fmt: skip
         assert word in str(seen.value)
     assert "Study.bring" not in str(seen.value), "nothing was told that could be taken along"
 
 
-def test_arms_that_break_late_leave_no_answer() -> None:
+def test_arms_that_all_break_late_are_judged_by_what_was_told() -> None:
     study = make(policy="top-two", budget=60)
     warm = study.ask(1000)
     study.tell_many(warm, [evaluate(pull.arm, pull.seed) for pull in warm])
-    with pytest.raises(RingfenceError, match="no arm"):
-        study.optimize(lambda arm, seed: {})
-    assert study.status().finished
+    before = study.recommend()
+    while pulls := study.ask(1):
+        study.fail(pulls[0], "429")
+    assert (study.status().finished, study.status().alive) == (True, ())
+    verdict = study.recommend()
+    assert (verdict.arm, verdict.verdict) == (before.arm, before.verdict)
+    assert [arm.status for arm in verdict.arms] == ["withdrawn: 3 failed pulls in a row"] * 3
+    assert all(arm.kind is not None for arm in verdict.arms)
+    moved = study.what_if(0, 10.0)
+    assert moved.feasible
+    assert study.status().arm == verdict.arm
     assert study.doctor().is_sound
 
 

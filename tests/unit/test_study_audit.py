@@ -184,7 +184,7 @@ DAMAGES: dict[str, tuple[Callable[[Facts], Facts], str]] = {
         "^round 1: decided again, it has another seen$",
     ),
     "a failure that was told": (
-        lambda facts: facts.with_pull(14, state=State.TOLD, values=(0.2, 1.6)),
+        lambda facts: facts.with_pull(14, state=State.TOLD, values=(0.2, 1.6), error=None),
         "^round 1: decided again, it has another seen$",
     ),
     "a failure that is no longer charged": (

@@ -41,10 +41,13 @@ def make_studies(url: str) -> None:
     half.bring(past, arm="arm", label="last year")
     for _ in range(14):
         for pull in half.ask(4):
-            half.tell(pull, {**evaluate(pull.arm, pull.seed), "watts": 2.5}, cost=0.25)
-    failed, again, _ = half.ask(3)
+            found = {**evaluate(pull.arm, pull.seed), "watts": 2.5, "tokens": 812}
+            half.tell(pull, found, cost=0.25)
+    failed, again, forgiven = half.ask(3)
     half.fail(failed, "it broke", retry=False, charge=False)
     half.fail(again, "it may work")
+    half.fail(forgiven, "an outage", retry=False)
+    half.forgive([forgiven.pull])
 
 
 def rows_of(url: str) -> dict[str, list[dict[str, Any]]]:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from fastapi.security import HTTPBearer
 from starlette.responses import StreamingResponse
 
-from ringfence.core.errors import nearest
+from ringfence.core.errors import InputError, nearest
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
 from ringfence.interfaces.web.bodies import StrictRoute
@@ -122,7 +122,8 @@ def tell(body: shapes.ToldWithCost, study: AnyStudy) -> Response:
 
     Further finite numbers are recorded beside them; `notes` say what was ignored.
     """
-    became, notes = study.tell_noting(body.pull, body.metrics, lease=body.lease, cost=body.cost)
+    metrics = _numbers(study, body.metrics)
+    became, notes = study.tell_noting(body.pull, metrics, lease=body.lease, cost=body.cost)
     return StrictJson({"status": became, "notes": list(notes)})
 
 
@@ -136,7 +137,8 @@ def tell(body: shapes.ToldWithCost, study: AnyStudy) -> Response:
 )
 def tell_many(body: shapes.ToldMany, study: AnyStudy) -> Response:
     """Record the metrics of many pulls: all of them, or none."""
-    became, notes = study.tell_many_noting(body.pulls, [told.metrics for told in body.pulls])
+    metrics = [_numbers(study, told.metrics) for told in body.pulls]
+    became, notes = study.tell_many_noting(body.pulls, metrics)
     return StrictJson({"statuses": became, "notes": list(notes)})
 
 
@@ -342,6 +344,15 @@ def figure(
 def events(study: AnyStudy, watch: AnyWatch) -> Response:
     """Send an event `change` whenever something was told, failed, issued or decided."""
     return StreamingResponse(watch.events(study.name), media_type="text/event-stream")
+
+
+def _numbers(study: Study, metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return metrics without `true` and `false`, which are numbers to Python and not to JSON."""
+    for name in study.desk.plan.metrics:
+        if isinstance(metrics.get(name), bool):
+            word = str(metrics[name]).lower()
+            raise InputError(f"metric {name!r} = {word} must be a finite number. Write 1 or 0.")
+    return metrics
 
 
 def raw_pulls(study: Study, before: int | None, limit: int) -> dict[str, Any]:
