@@ -185,7 +185,8 @@ def test_another_pull_is_tried_each_time() -> None:
 @pytest.mark.parametrize("policy", ["top-two", "uniform"])
 def test_a_pull_whose_own_seed_fails_does_not_stop_the_study(policy: str) -> None:
     """Trying it again does not help, and there may be no other: one that was told before tells."""
-    scene = make(policy=policy, budget=14, max_failures=20)
+    patient = Backoff(outage_minutes=1e6)
+    scene = make(policy=policy, budget=14, max_failures=20, backoff=patient)
     for _ in range(8):
         scene.crew.tell(scene.one(), GOOD)
     bad = range(9, 15)

@@ -23,7 +23,6 @@ from ringfence.core.errors import (
     LeaseError,
     NameTakenError,
     NoAnswerError,
-    RingfenceError,
 )
 from ringfence.execution.evaluating import Command
 from ringfence.interfaces.leases import Pull
