@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import ringfence as rf
-from ringfence.core.errors import InputError
+from ringfence.core.errors import IgnoredWarning, InputError
+from ringfence.interfaces.studies import Study
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
 from ringfence.study.deciding import Plan
@@ -75,7 +75,7 @@ def work(desk: Desk, pulls: int) -> None:
 
 def outage(desk: Desk, pulls: int = 10_000) -> list[int]:
     """Let up to so many pulls fail, whatever the arm; return their numbers."""
-    failed = []
+    failed = list[int]()
     while len(failed) < pulls and (given := desk.ask(1)):
         fail(desk, given[0])
         failed.append(given[0].number)
@@ -167,9 +167,12 @@ def test_what_was_told_in_place_of_failures_is_void_from_the_next_decision_on(
 ) -> None:
     definition = definition_of(batch=2, on_failure=STAND_IN)
     desk = made(place.open(), definition)
-    work(desk, 30)
+    work(desk, 46)
     clean = desk.look()
     failed = outage(desk, 9)
+    with desk.storage.reading("s") as ledger:
+        void = [one for one in ledger.pulls(failed) if one.round < ledger.head.round]
+    assert len(void) >= 6
     harmed = desk.look()
     assert harmed.failures.sum() == len(failed)
     assert harmed.book.failures.tolist() == [0] * len(MEANS), "they were told as observations"
@@ -181,6 +184,7 @@ def test_what_was_told_in_place_of_failures_is_void_from_the_next_decision_on(
     forgiven = desk.look()
     assert forgiven.failures.sum() == 0
     assert int(forgiven.book.counts.sum()) == int(clean.book.counts.sum()) + 1
+    assert max(forgiven.book.estimates[:, 0]) < 3.0
     again = desk_of(place.open(), definition)
     for pull in asked(again):
         tell(again, pull)
@@ -407,7 +411,7 @@ def test_a_stand_in_that_is_not_the_stated_one_is_named() -> None:
 # --------------------------------------------------------------------------------------
 
 
-def study_of(place: Place, **changes: Any) -> rf.Study:
+def study_of(place: Place, **changes: Any) -> Study:
     plain: dict[str, Any] = {
         "arms": ["one", "two"],
         "objective": "maximize mean(right)",
@@ -417,7 +421,7 @@ def study_of(place: Place, **changes: Any) -> rf.Study:
         "seed": 1,
         "storage": place.open(),
     }
-    return rf.Study.create("s", **{**plain, **changes})
+    return Study.create("s", **{**plain, **changes})
 
 
 def test_failures_are_counted_by_arm(place: Place) -> None:
@@ -458,7 +462,16 @@ def test_lost_pulls_never_withdraw_an_arm(place: Place) -> None:
     assert study.desk.head.broken == ()
     for pull in study.ask(6):
         study.fail(pull, "500")
-    assert study.desk.head.broken == (0, 1)
+    assert desk.head.broken == ()
+    assert desk.look().departures == ()
+
+
+def test_a_success_in_a_round_of_its_own_ends_a_run_of_failures(place: Place) -> None:
+    desk = made(place.open(), definition_of("top-two", 1, max_failures=2))
+    for pull in asked(desk):
+        fail(desk, pull) if pull.ordinal % 2 else tell(desk, pull)
+    assert (desk.head.broken, desk.look().departures) == ((), ())
+    assert problems(desk) == ()
 
 
 def test_further_numbers_are_kept_and_exported(place: Place) -> None:
@@ -466,9 +479,9 @@ def test_further_numbers_are_kept_and_exported(place: Place) -> None:
     first, second, third, fourth = study.ask(4)
     good = {"right": 1.0, "seconds": 0.5}
     study.tell(first, {**good, "kWh": 0.25, "tokens": 812})
-    with pytest.warns(rf.IgnoredWarning, match=r"'trace' is no finite number"):
-        study.tell(second, {**good, "trace": "a", "kWh": 0.5})
-    with pytest.warns(rf.IgnoredWarning, match=r"'arm' is a column of every export"):
+    with pytest.warns(IgnoredWarning, match=r"'trace' is no finite number"):
+        study.tell(second, {**good, "trace": "a", "kWh": 0.5})  # type: ignore[dict-item]
+    with pytest.warns(IgnoredWarning, match=r"'arm' is a column of every export"):
         study.tell(third, {**good, "arm": 3.0})
     became, notes = study.tell_many_noting(
         [fourth], {**{k: [v] for k, v in good.items()}, "z": [2]}
@@ -479,6 +492,6 @@ def test_further_numbers_are_kept_and_exported(place: Place) -> None:
     assert found["kWh"] == [0.25, 0.5, None, None]
     assert (found["tokens"], found["z"]) == ([812.0, None, None, None], [None, None, None, 2.0])
     assert study.doctor().is_sound
-    again = rf.Study.load("s", storage=place.open())
+    again = Study.load("s", storage=place.open())
     assert again.observations() == found
     assert again.frame(backend="pandas")["kWh"].isna().tolist() == [False, False, True, True]

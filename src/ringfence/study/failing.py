@@ -81,8 +81,6 @@ def is_broken(ledger: Ledger, definition: Definition, failed: PullFact, since: i
                 break
             if pull.state == State.FAILED:
                 run += _says_failed(definition, pull)
-            elif pull.state != State.CANCELLED:
-                break
     return run >= most
 
 
