@@ -18,6 +18,7 @@ _LONGEST_SECONDS = 1e9
 class Backoff:
     """How long an outage is waited for, and how long at most between two tries.
 
+    >>> from ringfence.execution.backoff import Backoff
     >>> backoff = Backoff(backoff_seconds=3)
     >>> backoff.after(0.0), backoff.after(1.0), backoff.after(2.0)
     (1.0, 2.0, 3.0)

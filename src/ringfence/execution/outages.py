@@ -30,6 +30,7 @@ class Outages:
 
     A moment is the number of what it was told so far. Calls are named by whatever can be hashed.
 
+    >>> from ringfence.execution.outages import Outages
     >>> calls = Outages(least=2)
     >>> for pull, arm in enumerate([0, 1]):
     ...     calls.begin(pull)
