@@ -80,6 +80,8 @@ STUDY_ROOMS = (
     "study.verdict",
     "study.audit",
     "storage.memory",
+    "execution.outages",
+    "execution.resolving",
     "execution.working",
     "reports.ordering",
     "reports.verdict",
@@ -103,6 +105,8 @@ STUDY_TESTS = (
     "tests.unit.test_baseline",
     "tests.unit.test_stated_noise",
     "tests.unit.test_beliefs",
+    "tests.unit.test_outages",
+    "tests.unit.test_resolving",
 )
 WEB_ROOMS = (
     "core.spreadsheets",

@@ -19,6 +19,7 @@ API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
 LEASES = "tests.unit.test_study_leases"
+ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
     f"tests.contracts.{name}"
     for name in (
@@ -229,12 +230,13 @@ KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
 HOLDING = "study.holding"
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
+OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, BELIEFS, PRIORS, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
-    *(FAILING, PARDONING, KEEPING),
+    *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
 )
 
 FAULTS = [
@@ -342,10 +344,47 @@ FAULTS = [
         AHEAD, SET_CLOCK,
     ),
     fault(
-        "whoever is interrupted keeps the leases", WORKING,
-        "            self.desk.release(pull.number, pull.lease)\n",
-        "            str(pull)\n",
+        "whoever is interrupted keeps the leases", RESOLVING,
+        "        with suppress(LeaseError):  # it ran out: another has it\n"
+        "            self.desk.release(pull.number, pull.lease)\n", "",
         of(API, "test_an_interrupt_gives_the_leases_back"),
+    ),
+    # Outages.
+    fault(
+        "a success settles whatever failed before it", OUTAGES,
+        "if one.moment > begun]", "if False]",
+        of(ROWS, "test_only_what_began_after_a_failure_settles_it"),
+    ),
+    fault(
+        "one arm that fails is an outage", OUTAGES,
+        "and self.arms > 1", "",
+        of(ROWS, "test_failures_in_a_row_over_two_arms_are_an_outage"),
+    ),
+    fault(
+        "what failed in an outage stays charged", RESOLVING,
+        "self.desk.forgive(sorted(self._recorded))", "pass",
+        of(RESOLVED, "test_six_failures_over_two_arms_are_given_back"),
+        of(RESOLVED, "test_stand_ins_are_given_back_too"),
+    ),
+    fault(
+        "the last arms are withdrawn in an outage", RESOLVING,
+        "return self._calls.is_found(none_left=True) and self._none_left()", "return False",
+        of(RESOLVED, "test_the_last_arms_are_not_withdrawn_for_what_nothing_settles", 2, 2),
+    ),
+    fault(
+        "only pulls that failed are tried again", RESOLVING,
+        "if turn % 2 == 1 and self._good is not None:", "if turn is None:",
+        of(RESOLVED, "test_a_pull_whose_own_seed_fails_does_not_stop_the_study", "uniform"),
+    ),
+    fault(
+        "what fails again after an outage is another one", RESOLVING,
+        "if not is_on and pull.number in self._again:", "if pull is None:",
+        of(RESOLVED, "test_a_pull_whose_own_seed_fails_does_not_stop_the_study", "uniform"),
+    ),
+    fault(
+        "failures of a process that was killed are forgotten", RESOLVING,
+        "self._calls.recall((pull.number, pull.arm) for pull in left)", "pass",
+        of(RESOLVED, "test_failures_of_a_process_that_was_killed_count"),
     ),
     # Counts and charges.
     fault(

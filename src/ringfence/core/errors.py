@@ -45,6 +45,10 @@ class MissingStudyError(InputError):
     """No study of that name is there."""
 
 
+class ShapeError(InputError):
+    """An observation lacks a metric, or holds something else than numbers."""
+
+
 class ToldOtherwiseError(InputError):
     """A pull was told other values before; the first ones stay."""
 
@@ -72,6 +76,20 @@ class DamagedError(StorageError):
 
 class NoAnswerError(RingfenceError):
     """A study has no arm to judge: nothing was told yet, or all its arms have left."""
+
+
+class OutageError(RingfenceError):
+    """Evaluations fail whatever the arm, for too long; what failed was given back uncharged."""
+
+    def __init__(self, what: str, minutes: float) -> None:
+        """Keep what happened and for how long it was waited beside the remedy."""
+        self.what = what
+        self.minutes = minutes
+        waited = f", and none succeeded within {minutes:g} minutes" if minutes > 0 else ""
+        super().__init__(
+            f"{what}{waited}. These failures are not charged, and no arm is withdrawn for them. "
+            "Once evaluations work again, run the same study again: it goes on where it was."
+        )
 
 
 class InfeasibleWarning(UserWarning):

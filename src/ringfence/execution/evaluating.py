@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import InputError, RingfenceError, closest
+from ringfence.core.errors import InputError, RingfenceError, ShapeError, closest
 from ringfence.core.streams import Generator, pull_stream
 from ringfence.core.strict import read_json
 from ringfence.execution.programs import Programs
@@ -31,6 +31,14 @@ _LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for 
 
 class EvaluationError(RingfenceError):
     """An evaluation failed; its message is kept with the pull."""
+
+    timed_out = False
+
+
+class TimedOutError(EvaluationError):
+    """An evaluation took longer than it may."""
+
+    timed_out = True
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,7 @@ class Command:
                 arguments, folder=self.folder, timeout_seconds=self.timeout_seconds
             )
         except subprocess.TimeoutExpired:
-            raise EvaluationError(
+            raise TimedOutError(
                 f"{arguments[0]!r} did not finish within {self.timeout_seconds:g} seconds"
             ) from None
         except (OSError, ValueError) as error:
@@ -228,22 +236,28 @@ class Function:
         try:
             found = self.function(order.arm, order.seed)
         except (Exception, SystemExit) as error:
-            raise EvaluationError(what_was_raised(error)) from error
+            raise failure_of(error) from error
         if inspect.isawaitable(found):
             if inspect.iscoroutine(found):
                 found.close()  # or Python warns that nobody awaited it
             raise awaited_in_vain(f"evaluate = {self.function!r}")
         if not isinstance(found, Mapping):
             shown = reprlib.repr(found)
-            raise EvaluationError(f"it returned {shown}, not a mapping of metrics to numbers")
+            raise ShapeError(
+                f"evaluate = {self.function!r} returned {shown}, not a mapping of metrics to "
+                "numbers. Return one, such as {'score': 0.8, 'latency_ms': 143}."
+            )
         return found
 
 
-def what_was_raised(error: BaseException) -> str:
-    """Return in words what an evaluation raised."""
+def failure_of(error: BaseException) -> EvaluationError:
+    """Return the failure of an evaluation that raised something, in words."""
     if isinstance(error, SystemExit):
-        return f"it called sys.exit({'' if error.code is None else repr(error.code)})"
-    return f"{type(error).__name__}: {error}"
+        return EvaluationError(
+            f"it called sys.exit({'' if error.code is None else repr(error.code)})"
+        )
+    kind = TimedOutError if isinstance(error, TimeoutError) else EvaluationError
+    return kind(f"{type(error).__name__}: {error}")
 
 
 def is_asynchronous(function: Any) -> bool:
@@ -309,7 +323,10 @@ def _metrics(out: bytes) -> Mapping[str, Any]:
             f"standard output is no JSON object of metrics, but {_tail(out) or 'empty'!r}"
         ) from None
     if not isinstance(found, dict):
-        raise EvaluationError(f"standard output is {_tail(out)}, not a JSON object of metrics")
+        raise ShapeError(
+            f"standard output is {_tail(out)}, not a JSON object of metrics. Print one, such as "
+            '{"score": 0.8, "latency_ms": 143}.'
+        )
     return found
 
 

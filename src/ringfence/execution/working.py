@@ -3,7 +3,8 @@
 Only this loop tells: an evaluation may be repeated, an observation never is. Leases of evaluations
 that take long are extended; on an interrupt they are given back, once nothing is evaluated under
 them any more. A database server that is away is waited for: whatever is said to it may be said
-twice. May touch study and core.
+twice. So are evaluations that fail whatever the arm: then few begin, or none for a while. May touch
+study and core.
 """
 
 import time
@@ -14,21 +15,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from ringfence.core.errors import InputError, LeaseError, StorageAwayError
+from ringfence.core.errors import InputError, LeaseError, OutageError, StorageAwayError
 from ringfence.core.streams import pull_seed
+from ringfence.execution.backoff import Backoff, Outaged
 from ringfence.execution.evaluating import Command, Evaluate, EvaluationError, Order
 from ringfence.execution.hands import Hands
-from ringfence.execution.holders import this_process
 from ringfence.execution.interrupts import held_off
 from ringfence.execution.patience import PATIENCE_SECONDS, patiently
 from ringfence.execution.programs import Programs
-from ringfence.study.desk import Desk, Report
+from ringfence.execution.resolving import Noted, Resolver
+from ringfence.study.desk import Desk
 from ringfence.study.facts import PullFact
-from ringfence.study.observing import values_of
 
 Told: TypeAlias = Callable[[PullFact, str], None]
 """Called after each pull with what became of it: told, already-told, retry, failed, already-failed
-or late; on an interrupt also given-back."""
+or late; on an interrupt and in an outage also given-back, or tried, if it was told before."""
 Away: TypeAlias = Callable[[StorageAwayError], None]
 """Called each time the database server is found to be away."""
 Waits: TypeAlias = Callable[[int, float], None]
@@ -38,6 +39,7 @@ Stops: TypeAlias = Callable[[int], None]
 
 _NAP_SECONDS = 0.05
 _LONGEST_NAP_SECONDS = 1.0
+_UNRESOLVED = ("given-back", "tried")
 _Found = TypeVar("_Found")
 
 
@@ -67,7 +69,8 @@ def first_completed(flying: Iterable["Future[Any]"], seconds: float) -> "set[Fut
 class Crew:
     """Workers on one study, here or wherever the executor is.
 
-    A database server that is away is waited for `patience_seconds`.
+    A database server that is away is waited for `patience_seconds`, an outage of evaluations as
+    `backoff` says.
     """
 
     desk: Desk
@@ -78,9 +81,19 @@ class Crew:
     away: Away | None = None
     waits: Waits | None = None
     stops: Stops | None = None
+    outage: Outaged | None = None
+    notes: Noted | None = None
+    backoff: Backoff = field(default_factory=Backoff)
     patience_seconds: float = PATIENCE_SECONDS
     _flying: dict["Future[Any]", PullFact] = field(default_factory=dict)
     _programs: Programs | None = None
+    _resolver: Resolver = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without evaluations."""
+        self._resolver = Resolver(
+            self.desk, self.workers, self.backoff, say=self.outage, note=self.notes
+        )
 
     def run(self, *, most: int | None = None) -> int:
         """Work until the study is finished, or `most` pulls are resolved; return how many were."""
@@ -95,6 +108,8 @@ class Crew:
             self._programs = Programs()
             self.evaluate = self.evaluate.among(self._programs)
         try:
+            self._patiently(self._resolver.recall)
+            self._resolver.given_back()  # they were of others
             while most is None or done < most:
                 room = self.workers - len(self._flying)
                 if most is not None:
@@ -102,10 +117,12 @@ class Crew:
                 if room > 0:
                     self._patiently(partial(self._issue, room, executor))
                 if self._flying:
-                    done += self._land(self._record)
+                    done = max(0, done + self._land(self._record) - self._resolver.given_back())
                     nap = _NAP_SECONDS
-                elif self._patiently(lambda: self.desk.is_finished):
+                elif self._patiently(self._is_over):
                     break
+                elif (wait := self._resolver.seconds_to_try) > 0.0:
+                    time.sleep(min(wait, _LONGEST_NAP_SECONDS))
                 else:  # others hold the last pulls of this round
                     if nap >= _LONGEST_NAP_SECONDS:
                         self._say_who_is_waited_for()
@@ -116,10 +133,19 @@ class Crew:
             raise
         return done
 
+    def _is_over(self) -> bool:
+        """Tell whether the study is finished, and not only because of an outage."""
+        return self.desk.is_finished and not self._resolver.recall()
+
     def _issue(self, room: int, executor: Executor) -> None:
-        for pull in self.desk.ask(room, holder=this_process()):
-            future = executor.submit(self.evaluate, order_for(self.desk, pull))
-            self._flying[future] = self._fresh(pull)
+        asked = self._resolver.ask(room)
+        try:
+            while asked:
+                future = executor.submit(self.evaluate, order_for(self.desk, asked[0]))
+                self._flying[future] = self._fresh(asked.pop(0))
+        finally:
+            for pull in asked:  # the executor takes no more
+                self._resolver.give_back(pull)
 
     def _fresh(self, pull: PullFact) -> PullFact:
         """Return a pull whose lease begins now, with its deadline by a clock that never jumps."""
@@ -135,13 +161,22 @@ class Crew:
         return patiently(act, seconds=self.patience_seconds, away=self.away)
 
     def _land(self, resolve: Callable[[PullFact, "Future[Any]"], str]) -> int:
-        """Wait for evaluations and resolve those that are done; extend the leases of the others."""
+        """Wait for evaluations and resolve those that are done; extend the leases of the others.
+
+        Return how many pulls were resolved.
+        """
         beat = self.desk.plan.definition.lease_seconds / 3.0
-        over = first_completed(self._flying, beat)
+        wait = self._resolver.seconds_to_try or beat
+        over, done = first_completed(self._flying, min(beat, wait)), 0
         for future in over:
             pull = self._flying[future]
-            became = self._patiently(partial(resolve, pull, future))
+            try:
+                became = self._patiently(partial(resolve, pull, future))
+            except InputError:  # the caller's mistake, not the arm's
+                self._patiently(partial(self._resolver.give_back, self._flying.pop(future)))
+                raise
             del self._flying[future]
+            done += became not in _UNRESOLVED
             if self.told is not None:
                 self.told(pull, became)
         soon = time.monotonic() + 2.0 * beat
@@ -151,37 +186,27 @@ class Crew:
                 with suppress(LeaseError, StorageAwayError), held_off():
                     self.desk.extend(pull.number, pull.lease)
                     self._flying[future] = self._fresh(pull)
-        return len(over)
+        return done
 
     def _record(self, pull: PullFact, future: "Future[Any]") -> str:
+        """Tell what was observed; an `InputError` of the evaluation itself ends the work."""
         try:
-            try:
-                report = Report(pull.number, pull.lease, self._values(future))
-            except EvaluationError as error:
-                return self.desk.fail(pull.number, pull.lease, str(error), charge=True, retry=True)
-            return self.desk.tell([report])[0]  # already-told: its answer was lost on the way
-        except LeaseError:
-            return "late"
-
-    def _values(self, future: "Future[Any]") -> tuple[float, ...]:
-        """Return what was observed; an `InputError` of the evaluation itself ends the work."""
-        metrics = future.result()
-        try:
-            return values_of(self.desk.plan, metrics)
-        except InputError as error:
-            raise EvaluationError(str(error)) from None
+            metrics = future.result()
+        except EvaluationError as error:
+            return self._resolver.fail(pull, error)
+        return self._resolver.tell(pull, metrics)
 
     def _leave(self, why: BaseException) -> None:
         """End programs, wait for what cannot be ended, and give back the leases without a result.
 
-        A second interrupt waits no longer. Whatever goes wrong on this way out must not hide why
-        it is taken.
+        A second interrupt waits no longer, and after an outage nothing is waited for. Whatever
+        goes wrong on this way out must not hide why it is taken.
         """
         if isinstance(why, StorageAwayError):
             self.patience_seconds = 0.0  # it is spent
         with suppress(Exception, KeyboardInterrupt):
             self._stop(is_interrupt=isinstance(why, KeyboardInterrupt))
-            while self._flying:
+            while self._flying and not isinstance(why, OutageError):
                 self._land(self._tell_or_give_back)
         for future, pull in self._flying.items():
             with suppress(Exception), held_off():
@@ -194,7 +219,7 @@ class Crew:
             with held_off():
                 self._programs.end()
         for future in [future for future in self._flying if future.cancel()]:
-            self._patiently(partial(self._give_back, self._flying.pop(future)))
+            self._patiently(partial(self._resolver.give_back, self._flying.pop(future)))
         if is_interrupt and self.stops is not None:
             going_on = [future for future in self._flying if not future.done()]
             self.stops(0 if self._programs is not None else len(going_on))
@@ -202,10 +227,6 @@ class Crew:
     def _tell_or_give_back(self, pull: PullFact, future: "Future[Any]") -> str:
         """Tell a result; what failed may have failed of the interrupt, and is given back."""
         if future.done() and future.exception() is None:
-            return self._record(pull, future)
-        return self._give_back(pull)
-
-    def _give_back(self, pull: PullFact) -> str:
-        with suppress(LeaseError):  # it ran out: another has it
-            self.desk.release(pull.number, pull.lease)
-        return "given-back"
+            with suppress(InputError):  # of the wrong shape
+                return self._resolver.tell(pull, future.result())
+        return self._resolver.give_back(pull)

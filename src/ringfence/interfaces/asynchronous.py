@@ -5,24 +5,28 @@ May touch what it is mixed into.
 
 import asyncio
 import inspect
+import math
 import reprlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
 from ringfence.core.errors import InputError, LeaseError, StorageAwayError, StorageError
+from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
 from ringfence.execution.evaluating import (
     Command,
     EvaluationError,
     Function,
     LoggedRows,
-    what_was_raised,
+    Order,
+    failure_of,
 )
-from ringfence.execution.holders import this_process
+from ringfence.execution.resolving import Resolver
+from ringfence.execution.working import order_for
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
-from ringfence.study.observing import values_of
+from ringfence.study.facts import PullFact
 from ringfence.study.verdict import Verdict
 
 POLL_SECONDS = 0.1
@@ -37,9 +41,6 @@ class AsyncCalls(Protocol):
     def ask(self, n: int = 1) -> list[Pull]:
         """Lease pulls."""
 
-    def _leased(self, n: int, holder: str | None = None) -> list[Pull]:
-        """Lease pulls for a holder."""
-
     def tell(self, pull: Pull | int, metrics: Mapping[str, float]) -> str:
         """Record a pull's metrics."""
 
@@ -51,10 +52,7 @@ class AsyncCalls(Protocol):
 
     async def ask_async(self, n: int = 1) -> list[Pull]:
         """Lease pulls without blocking the event loop; if cancelled meanwhile, give them back."""
-        return await self._leased_async(n)
-
-    async def _leased_async(self, n: int, holder: str | None = None) -> list[Pull]:
-        asked = asyncio.ensure_future(asyncio.to_thread(self._leased, n, holder))
+        asked = asyncio.ensure_future(asyncio.to_thread(self.ask, n))
         try:
             return await asyncio.shield(asked)
         except asyncio.CancelledError:
@@ -73,12 +71,8 @@ class AsyncCalls(Protocol):
 
     async def pulls_async(self, n: int = 1) -> AsyncIterator[Pull]:
         """Yield leased pulls until the study is finished."""
-        async for pull in self._pulls_of(None, n):
-            yield pull
-
-    async def _pulls_of(self, holder: str | None, n: int = 1) -> AsyncIterator[Pull]:
         while True:
-            asked = await self._leased_async(n, holder)
+            asked = await self.ask_async(n)
             for pull in asked:
                 yield pull
             if not asked:
@@ -86,17 +80,19 @@ class AsyncCalls(Protocol):
                     return
                 await asyncio.sleep(POLL_SECONDS)
 
-    async def _keep(self, pull: Pull) -> None:
-        """Keep a lease while its evaluation goes on."""
-        while True:
-            await asyncio.sleep(self.desk.plan.definition.lease_seconds / BEATS)
-            with suppress(LeaseError, StorageAwayError):
-                await asyncio.to_thread(self.desk.extend, pull.pull, pull.lease)
-
     async def optimize_async(
-        self, evaluate: Callable[[str, int], Any], *, workers: int = 1
+        self,
+        evaluate: Callable[[str, int], Any],
+        *,
+        workers: int = 1,
+        outage_minutes: float = OUTAGE_MINUTES,
+        backoff_seconds: float = BACKOFF_SECONDS,
+        outage: Outaged | None = None,
     ) -> Verdict:
-        """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time."""
+        """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time.
+
+        An outage is waited for as `Study.optimize` does.
+        """
         if not callable(evaluate):
             raise InputError(
                 f"evaluate = {evaluate!r} must be a coroutine function (arm, seed) -> metrics. "
@@ -104,52 +100,100 @@ class AsyncCalls(Protocol):
             )
         if isinstance(evaluate, Command | Function | LoggedRows):
             raise _nothing_to_await(evaluate, "must be a coroutine function (arm, seed) -> metrics")
-
-        async def work() -> None:
-            async for pull in self._pulls_of(this_process()):
-                await self._resolve(pull, evaluate)
-
+        at_least("workers", workers, 1)
+        backoff = Backoff(outage_minutes, backoff_seconds)
+        resolver = Resolver(self.desk, workers, backoff, say=outage)
+        course = _Course(self.desk, evaluate, resolver)
+        await asyncio.to_thread(resolver.recall)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(at_least("workers", workers, 1)):
-                    group.create_task(work())
+                for _ in range(workers):
+                    group.create_task(course.work())
         except ExceptionGroup as errors:  # the first ended the others
             raise errors.exceptions[0] from None
         return await asyncio.to_thread(self.recommend)
 
-    async def _resolve(self, pull: Pull, evaluate: Callable[[str, int], Any]) -> None:
-        """Evaluate a pull and tell what came of it; give it back if nothing could."""
-        beat = asyncio.create_task(self._keep(pull))
-        try:
-            with suppress(LeaseError):  # too late: whoever holds it now will tell
-                try:
-                    metrics = await self._evaluated(pull, evaluate)
-                except EvaluationError as error:
-                    await self.fail_async(pull, str(error))
-                else:
-                    await self.tell_async(pull, metrics)
-        finally:
-            beat.cancel()
-
-    async def _evaluated(self, pull: Pull, evaluate: Callable[[str, int], Any]) -> Any:
-        """Return metrics that can be told; what the evaluation raised is an `EvaluationError`."""
-        try:
-            given = evaluate(pull.arm, pull.seed)
-            if inspect.isawaitable(given):
-                metrics = await given
-                values_of(self.desk.plan, metrics)
-                return metrics
-        except (Exception, SystemExit) as error:
-            raise EvaluationError(what_was_raised(error)) from error
-        except BaseException:
-            self._give_back(pull)
-            raise
-        self._give_back(pull)
-        raise _nothing_to_await(evaluate, f"gave {reprlib.repr(given)}, and nothing to await")
-
     def _give_back(self, pull: Pull) -> None:
         with suppress(InputError, StorageError):  # the way out: it must not hide why it is taken
             self.desk.release(pull.pull, pull.lease)
+
+
+class _Course:
+    """Coroutines that evaluate pulls until their study is finished; they ask one at a time."""
+
+    def __init__(self, desk: Desk, evaluate: Callable[[str, int], Any], resolver: Resolver) -> None:
+        self._desk, self._evaluate, self._resolver = desk, evaluate, resolver
+        self._asking = asyncio.Lock()
+
+    async def work(self) -> None:
+        """Ask, evaluate and tell, again and again."""
+        while True:
+            async with self._asking:
+                asked = await self._ask()
+            for pull in asked:
+                await self._resolve(pull)
+            if not asked:
+                if await asyncio.to_thread(self._is_over):
+                    return
+                wait = self._resolver.seconds_to_try  # for ever, while one is tried
+                await asyncio.sleep(max(POLL_SECONDS, min(wait, 1.0) if wait < math.inf else 0.0))
+
+    def _is_over(self) -> bool:
+        return self._desk.is_finished and not self._resolver.recall()
+
+    async def _ask(self) -> list[PullFact]:
+        """Lease a pull without blocking the event loop; if cancelled meanwhile, give it back."""
+        asked = asyncio.ensure_future(asyncio.to_thread(self._resolver.ask, 1))
+        try:
+            return await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            with suppress(Exception):  # why it was cancelled is what counts
+                for pull in await asked:
+                    self._give_back(pull)
+            raise
+
+    async def _resolve(self, pull: PullFact) -> None:
+        """Evaluate a pull and tell what came of it; give it back if nothing could."""
+        beat = asyncio.create_task(self._keep(pull))
+        try:
+            metrics = await self._evaluated(order_for(self._desk, pull))
+        except EvaluationError as error:
+            await asyncio.to_thread(self._resolver.fail, pull, error)
+        except BaseException:
+            self._give_back(pull)
+            raise
+        else:
+            await self._tell(pull, metrics)
+        finally:
+            beat.cancel()
+
+    async def _tell(self, pull: PullFact, metrics: Any) -> None:
+        try:
+            await asyncio.to_thread(self._resolver.tell, pull, metrics)
+        except InputError:
+            self._give_back(pull)
+            raise
+
+    def _give_back(self, pull: PullFact) -> None:
+        with suppress(InputError, StorageError):  # it must not hide why nothing could be told
+            self._resolver.give_back(pull)
+
+    async def _evaluated(self, order: Order) -> Any:
+        """Return what can be told; what the evaluation raised is an `EvaluationError`."""
+        try:
+            given = self._evaluate(order.arm, order.seed)
+            if inspect.isawaitable(given):
+                return await given
+        except (Exception, SystemExit) as error:
+            raise failure_of(error) from error
+        raise _nothing_to_await(self._evaluate, f"gave {reprlib.repr(given)}, and nothing to await")
+
+    async def _keep(self, pull: PullFact) -> None:
+        """Keep a lease while its evaluation goes on."""
+        while True:
+            await asyncio.sleep(self._desk.plan.definition.lease_seconds / BEATS)
+            with suppress(LeaseError, StorageAwayError):
+                await asyncio.to_thread(self._desk.extend, pull.number, pull.lease)
 
 
 def _nothing_to_await(evaluate: object, rule: str) -> InputError:

@@ -131,6 +131,7 @@ class Draft:
             arms=_listed(self.arms),
             seed=seed,
             pull=self.way.line,
+            stand_ins="" if isinstance(self.way, ByTable) else _STAND_INS,
         )
 
     def module(self) -> str:
@@ -274,6 +275,12 @@ arms = {arms}
 {pull}
 # timeout_seconds = 60    # for a command; one that takes longer has failed
 # retries = 1             # before a failed evaluation is charged to the budget
+{stand_ins}# outage_minutes = 30     # how long to wait where evaluations fail whatever the option
+"""
+
+_STAND_INS = """\
+# on_failure = { x = 0, y = 500 }    # what is told in place of a failure; without it, nothing is
+# on_timeout = { x = 0, y = 500 }    # and in place of one that took too long
 """
 
 _MODULE = '''\

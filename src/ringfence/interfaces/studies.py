@@ -14,8 +14,10 @@ from typing import Any
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, nearest
 from ringfence.core.streams import pull_seed, whole_seed
+from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
 from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
 from ringfence.execution.holders import is_gone
+from ringfence.execution.resolving import Noted
 from ringfence.execution.working import Away, Crew, Stops, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.checking import (
@@ -98,6 +100,8 @@ class Study(StudyViews, AsyncCalls):
         max_leases: int = 10,
         baseline: str | None = None,
         noise: Mapping[str, Any] | None = None,
+        on_failure: Mapping[str, float] | None = None,
+        on_timeout: Mapping[str, float] | None = None,
         load_if_exists: bool = False,
         clock: Clock | None = None,
     ) -> "Study":
@@ -111,8 +115,10 @@ class Study(StudyViews, AsyncCalls):
         {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of all whose means are judged; what is
         not stated is estimated. A pull is issued again when its lease ran out, until `max_leases`
         of them have, or when it failed, `retries` times; an arm whose pulls failed `max_failures`
-        times in a row is withdrawn. With `load_if_exists` a study of that name is loaded if it is
-        the same one.
+        times in a row is withdrawn. `on_failure` is the observation that is told in place of a
+        failure, `on_timeout` that in place of one that took too long; limits on `failed`, such as
+        "mean(failed) <= 0.02", count failures. With `load_if_exists` a study of that name is
+        loaded if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -147,6 +153,8 @@ class Study(StudyViews, AsyncCalls):
             max_leases=at_least("max_leases", max_leases, 1),
             baseline=baseline,
             noise={} if noise is None else noise,
+            on_failure={} if on_failure is None else on_failure,
+            on_timeout={} if on_timeout is None else on_timeout,
         )
         plan = _plan(definition, functions)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -189,10 +197,7 @@ class Study(StudyViews, AsyncCalls):
         Fewer come when the rest of the round is leased to others; none also when the study is
         finished (`status().finished`).
         """
-        return self._leased(n)
-
-    def _leased(self, n: int, holder: str | None = None) -> list[Pull]:
-        return [self._pull(fact) for fact in self.desk.ask(n, holder=holder)]
+        return [self._pull(fact) for fact in self.desk.ask(n)]
 
     def tell(
         self, pull: Pull | int, metrics: Mapping[str, float], *, lease: int | None = None,
@@ -272,14 +277,15 @@ class Study(StudyViews, AsyncCalls):
 
     def fail(
         self, pull: Pull | int, error: str = "", *, lease: int | None = None, charge: bool = True,
-        retry: bool = True,
+        retry: bool = True, timed_out: bool = False,
     ) -> str:  # fmt: skip
         """Record that an evaluation failed: `retry` if it will be issued again, else `failed`.
 
-        The same failure of the same lease said again is `already-failed`, and changes nothing.
+        One that `timed_out` is told as `on_timeout` says, where the study says so. The same
+        failure of the same lease said again is `already-failed`, and changes nothing.
         """
         number, held = lease_of(pull, lease)
-        return self.desk.fail(number, held, error, charge=charge, retry=retry)
+        return self.desk.fail(number, held, error, charge=charge, retry=retry, timed_out=timed_out)
 
     def lost(self, pull: Pull | int, error: str = "", *, lease: int | None = None) -> str:
         """Record that a pull will never report, through no fault of its arm: it is not charged.
@@ -391,6 +397,10 @@ class Study(StudyViews, AsyncCalls):
         away: Away | None = None,
         waits: Waits | None = None,
         stops: Stops | None = None,
+        outage: Outaged | None = None,
+        notes: Noted | None = None,
+        outage_minutes: float = OUTAGE_MINUTES,
+        backoff_seconds: float = BACKOFF_SECONDS,
     ) -> Verdict | None:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
@@ -399,14 +409,32 @@ class Study(StudyViews, AsyncCalls):
         it. Pulls that others hold are waited for; `waits` hears how many, and when the first of
         their leases runs out. An interrupt ends commands and gives their pulls back; functions are
         waited for and told: `stops` hears how many. A second one waits for nothing. What cannot be
-        called, or is no program, is refused before any pull. Returns the verdict, or None while
-        there is nothing to judge; a study that ends without an arm to judge is an error.
+        called, or is no program, is refused before any pull. An observation that lacks a metric
+        ends the work. Where evaluations fail in a row, over several arms, they are given back
+        uncharged and tried one at a time, with up to `backoff_seconds` between; `outage` hears of
+        it, else a warning is logged. After `outage_minutes` an `OutageError` is raised: the same
+        call goes on later. Returns the verdict, or None while there is nothing to judge; a study
+        that ends without an arm to judge is an error. Of what an evaluation tells beside the
+        metrics, and that is no finite number, `notes` hears once; else there is a warning.
         """
         at_least("workers", workers, 1)
         evaluation = evaluation_of(evaluate)
         if isinstance(evaluation, Command) and executor is None:  # elsewhere are other programs
             evaluation.require_runnable(self.definition.arms)
-        Crew(self.desk, evaluation, workers, executor, told, away, waits, stops).run(most=most)
+        backoff = Backoff(outage_minutes, backoff_seconds)
+        Crew(
+            self.desk,
+            evaluation,
+            workers,
+            executor,
+            told,
+            away,
+            waits,
+            stops,
+            outage,
+            notes,
+            backoff,
+        ).run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None
@@ -464,6 +492,7 @@ class Study(StudyViews, AsyncCalls):
         mine, theirs = self.definition.to_dict(), other.to_dict()
         keys = ["objective", "constraints", "arms", "policy", "batch", "metrics", "baseline"]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
+        keys += ["on_failure", "on_timeout"]
         keys += ["seed"] * seed_matters
         for key in keys:
             if mine[key] != theirs[key]:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
+from ringfence.execution.backoff import Backoff
 from ringfence.execution.evaluating import (
     Command,
     Evaluate,
@@ -47,6 +48,10 @@ class _Pull(BaseModel):
     table: _Table | None = None
     timeout_seconds: float | None = None
     retries: int | None = None
+    on_failure: dict[str, Any] | None = None
+    on_timeout: dict[str, Any] | None = None
+    outage_minutes: float | None = None
+    backoff_seconds: float | None = None
 
 
 class _File(BaseModel):
@@ -109,8 +114,17 @@ class StudyFile:
         with _placed(self.path):
             return self._open(storage or self.storage, workers)
 
+    @property
+    def backoff(self) -> Backoff:
+        """How long an outage is waited for: no part of the study, and free to change."""
+        pull = self.content.pull or _Pull()
+        said = {"outage_minutes": pull.outage_minutes, "backoff_seconds": pull.backoff_seconds}
+        with _placed(self.path):
+            return Backoff(**{key: value for key, value in said.items() if value is not None})
+
     def _open(self, storage: str, workers: int) -> Study:
         file = self.content
+        pull = file.pull or _Pull()
         arguments: dict[str, Any] = {
             "arms": file.arms,
             "objective": file.objective,
@@ -123,12 +137,14 @@ class StudyFile:
             "functions": self.functions,
             "baseline": file.baseline,
             "noise": file.noise,
+            "on_failure": pull.on_failure,
+            "on_timeout": pull.on_timeout,
             "load_if_exists": True,
         }
         settings = {
             "batch": file.batch,
             "lease_seconds": file.lease_seconds,
-            "retries": None if file.pull is None else file.pull.retries,
+            "retries": pull.retries,
             "max_failures": file.max_failures,
             "max_leases": file.max_leases,
         }
@@ -168,6 +184,11 @@ class StudyFile:
             folder = str(self.path.parent.resolve())
             command = Command(tuple(pull.command), pull.timeout_seconds, folder)
             command.require_runnable(arms_of(self.content.arms))
+            if pull.on_timeout is not None and pull.timeout_seconds is None:
+                raise InputError(
+                    "pull.on_timeout has no effect without pull.timeout_seconds: no program takes "
+                    "too long. Add timeout_seconds = 60, or write on_failure."
+                )
             return command
         if pull.timeout_seconds is not None:
             way = "python" if pull.python is not None else "table"

@@ -64,7 +64,8 @@ class _Pages:
         return [self._pulls[number] for number in numbers]
 
     def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
-        return self.pulls_at([(arm, ordinal) for ordinal in range(first, last + 1)])
+        most = min(last, len(self._places))  # an arm has no more pulls than there are
+        return self.pulls_at([(arm, ordinal) for ordinal in range(first, most + 1)])
 
     def pulls_at(self, places: Sequence[tuple[int, int]]) -> Sequence[PullFact]:
         numbers = sorted(self._places[place] for place in places if place in self._places)

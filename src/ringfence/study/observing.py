@@ -4,11 +4,12 @@ Further finite numbers are kept beside them. May touch policies and core.
 """
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ringfence.core.errors import InputError, closest
+from ringfence.core.errors import InputError, ShapeError, closest
 from ringfence.study.deciding import Plan
 
 MOST_EXTRAS = 100
@@ -38,7 +39,7 @@ def observation_of(plan: Plan, metrics: Mapping[str, Any]) -> Observation:
     """Return an observation, or refuse one of the wrong shape: that is its caller's mistake."""
     if not isinstance(metrics, Mapping):
         shown = repr(metrics)[:_LONGEST_SHOWN]
-        raise InputError(f"metrics = {shown} must be a mapping of metrics to numbers. Return one.")
+        raise ShapeError(f"metrics = {shown} must be a mapping of metrics to numbers. Return one.")
     values = []
     for name in plan.metrics:
         if name in metrics:
@@ -51,14 +52,15 @@ def observation_of(plan: Plan, metrics: Mapping[str, Any]) -> Observation:
     return Observation(inside(plan, values), extras, notes)
 
 
-def _missing(plan: Plan, name: str, metrics: Mapping[str, Any]) -> InputError:
-    """Return the error for a metric that was not told, with the one that may be meant."""
+def _missing(plan: Plan, name: str, metrics: Mapping[str, Any]) -> ShapeError:
+    """Return the error for a metric that was not told, with what came and what may be meant."""
     others = [one for one in metrics if isinstance(one, str) and one not in plan.metrics]
     meant = closest(name, others)
     told = "" if meant is None else f" {meant!r} was told. Did you mean {name!r}?"
-    return InputError(
+    return ShapeError(
         f"metric {name!r} is missing: study {plan.definition.name!r} needs "
-        f"{', '.join(plan.told_metrics)} of every pull.{told} Add it."
+        f"{', '.join(plan.told_metrics)} of every pull, and was told {reprlib.repr(dict(metrics))}."
+        f"{told} Add it."
     )
 
 
@@ -121,19 +123,33 @@ def rows_inside(plan: Plan, rows: Any) -> list[tuple[float, ...]]:
 
 
 def finite(key: str, value: Any) -> float:
-    """Return a finite number, or refuse it."""
+    """Return a finite number, or refuse it: what is no number at all is of the wrong shape."""
     found = _finite_or_none(value)
     if found is None:
         shown = repr(value)[:_LONGEST_SHOWN]
-        raise InputError(f"{key} = {shown} must be a finite number. Tell it as failed.")
+        kind = InputError if _is_number(value) else ShapeError
+        raise kind(f"{key} = {shown} must be a finite number. Tell it as failed.")
     return found
 
 
 def _finite_or_none(value: Any) -> float | None:
-    if isinstance(value, str | bytes):
+    if not _is_number(value):
         return None
     try:
         found = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
         return None
     return found if math.isfinite(found) else None
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value can be taken for a number, be it too large or none that is finite."""
+    if isinstance(value, str | bytes):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from ringfence.core.errors import StorageAwayError, one_line
+from ringfence.execution.backoff import Outage
 from ringfence.interfaces.cli import output
 
 _REFRESH_SECONDS = 0.5
@@ -86,6 +87,17 @@ class Display:
                 f"waiting: other workers hold {count} pulls. If they are gone, leases run out from "
                 f"{when} on; `ringfence run ... --take-over` ends them at once.\n"
             )
+            sys.stderr.flush()
+
+    def outage(self, outage: Outage) -> None:
+        """Say that evaluations fail whatever the arm, and later that they succeed again."""
+        sys.stderr.write(f"{outage}\n")
+        sys.stderr.flush()
+
+    def notes(self, note: str) -> None:
+        """Say once what evaluations told that was not recorded."""
+        if not self._quiet:
+            sys.stderr.write(f"{one_line(note)}\n")
             sys.stderr.flush()
 
     def stops(self, count: int) -> None:

@@ -3,13 +3,14 @@
 import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, OutageError, RingfenceError
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.display import Display, away_in_words
 from ringfence.interfaces.cli.options import Json
@@ -54,6 +55,13 @@ def run(
     ] = False,
     wide: Wide = False,
     min_confidence: MinConfidence = None,
+    outage_minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--outage-minutes",
+            help="How long to wait where evaluations fail whatever the arm (30; 0: not at all).",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run a study, or resume it, until its budget is spent; then give the verdict."""
@@ -74,23 +82,27 @@ def run(
         require_web()
     with output.aside(when=json):  # what evaluations print is no part of the document
         known = _finished(
-            study, storage, workers=workers, open_page=open_page, take_over=take_over, json=json
-        )
+            study, storage, workers=workers, open_page=open_page, take_over=take_over,
+            outage_minutes=outage_minutes, json=json,
+        )  # fmt: skip
     if record is not None:
         write_record(known, record, quiet=json)
     give_verdict(known, json=json, wide=wide, min_confidence=min_confidence)
 
 
 def _finished(
-    study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool, json: bool
-) -> "Study":
+    study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool,
+    outage_minutes: float | None, json: bool,
+) -> "Study":  # fmt: skip
     """Return the study once its budget is spent; an interrupt ends the command."""
     from ringfence.execution.patience import patiently
     from ringfence.interfaces.cli.serve import page_beside
     from ringfence.interfaces.study_file import read_study_file
 
     file = read_study_file(Path(study))
-    evaluation = file.evaluation()
+    evaluation, backoff = file.evaluation(), file.backoff
+    if outage_minutes is not None:
+        backoff = replace(backoff, outage_minutes=outage_minutes)
     away = away_in_words()
     known = patiently(partial(file.open, storage=storage, workers=workers), away=away)
     if take_over:
@@ -114,12 +126,21 @@ def _finished(
                 away=display.away,
                 waits=display.waits,
                 stops=display.stops,
+                outage=display.outage,
+                notes=display.notes,
+                outage_minutes=backoff.outage_minutes,
+                backoff_seconds=backoff.backoff_seconds,
             )
     except KeyboardInterrupt as interrupt:
         words, code = words_and_code(interrupt)
         display.close()
         output.last_words(f"{words}; its leases were given back. Resume with: {resume}")
         raise SystemExit(code) from None
+    except OutageError as error:
+        recommend = shlex.join(["ringfence", "recommend", study, *place])
+        raise RingfenceError(
+            f"{error} Go on with: {resume}. The verdict so far: {recommend}"
+        ) from None
     finally:
         display.close()
     return known

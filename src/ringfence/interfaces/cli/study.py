@@ -135,12 +135,16 @@ def fail(
     charge: Annotated[
         bool, typer.Option("--charge/--no-charge", help="Whether it counts against the budget.")
     ] = True,
+    timed_out: Annotated[
+        bool, typer.Option("--timed-out", help="It took too long, and was ended for that.")
+    ] = False,
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Record that an evaluation failed."""
     known = open_study(study, storage)
-    show_status(known.fail(pull, error, lease=lease, charge=charge), json=json)
+    became = known.fail(pull, error, lease=lease, charge=charge, timed_out=timed_out)
+    show_status(became, json=json)
 
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:

@@ -156,8 +156,9 @@ def fail(body: shapes.Failed, study: AnyStudy) -> Response:
     The same again changes nothing.
     """
     became = study.fail(
-        body.pull, body.error, lease=body.lease, charge=body.charge, retry=body.retry
-    )
+        body.pull, body.error, lease=body.lease, charge=body.charge, retry=body.retry,
+        timed_out=body.timed_out,
+    )  # fmt: skip
     return StrictJson({"status": became})
 
 

@@ -22,6 +22,11 @@ Metrics = Annotated[
     Field(description="A number for each of the metrics. Further finite numbers are recorded."),
 ]
 
+StandIn = Annotated[
+    dict[str, Number],
+    Field(max_length=200, description="A number for each metric, told in place of a failure."),
+]
+
 
 def keys_at(endpoint: Callable[..., Any], place: Sequence[int | str]) -> tuple[str, ...]:
     """Return the keys that a call's body has at a place: at [], or below ["pulls", 3]."""
@@ -74,6 +79,8 @@ class NewStudy(BaseModel):
         ]
         | None
     ) = None
+    on_failure: StandIn | None = None
+    on_timeout: StandIn | None = None
     load_if_exists: bool = False
 
 
@@ -196,6 +203,7 @@ class Failed(Leased):
     error: str = ""
     charge: bool = True
     retry: bool = True
+    timed_out: bool = False
 
 
 class Lost(Leased):
