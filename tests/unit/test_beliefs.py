@@ -13,6 +13,7 @@ from ringfence.core.problem import Problem
 from ringfence.core.streams import verdict_stream
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.logs import read_log
+from ringfence.study.book import Book
 
 NEAR = 4.5 * 0.5 / DRAWS**0.5  # of a share of draws
 
@@ -145,6 +146,38 @@ def test_a_table_is_judged_alike() -> None:
     assert float(log.answers.feasible.mean()) == verdict.chance_feasible
     reading, estimate = log.arms[0].readings["mean(bad)"], verdict.arms[0].estimates["mean(bad)"]
     assert (reading.low, reading.high) == (estimate.low, estimate.high)
+
+
+@pytest.mark.parametrize("written", ["mean(failed)", "share(failed > 0.5)"])
+def test_pulls_that_failed_count_in_the_share_of_failures(written: str) -> None:
+    """Forty pulls of each arm, of which five and none fail; of those nothing else is known."""
+    study = Study.create(
+        "s", arms=["a", "b"], objective="minimize mean(x)", constraints=f"{written} <= 0.1",
+        budget=80, policy="uniform", storage="memory://", seed=1,
+    )  # fmt: skip
+    count = {"a": 0, "b": 0}
+    for pull in study.pulls():
+        count[pull.arm] += 1
+        if pull.arm == "a" and count["a"] % 8 == 1:
+            study.fail(pull, "boom")
+        else:
+            study.tell(pull, {"x": (3.0 if pull.arm == "a" else 1.0) + count[pull.arm] % 3})
+    first, second = study.recommend().arms
+    assert (first.pulls, first.failed, second.failed) == (35, 5, 0)
+    estimates = first.estimates[written], second.estimates[written]
+    assert [one.value for one in estimates] == pytest.approx([5 / 40, 0.0])
+    assert (estimates[0].low, estimates[0].high) == pytest.approx(
+        tuple(stats.beta(5.5, 35.5).ppf([0.025, 0.975]))
+    )
+    assert estimates[1].high == pytest.approx(stats.beta(0.5, 40.5).ppf(0.975))
+    alone = Book(
+        study.desk.plan.problem, ["a"], ["x", "failed"], counts_failures=True
+    )  # fmt: skip
+    alone.add(0, np.column_stack([np.arange(35.0) % 3, np.zeros(35)]))
+    alone.add_failures(0, 5)
+    noise = alone.plain_evidence(np.ones(1, np.bool_), np.arange(1)).covariances[0, 1, 1]
+    assert noise / 35 == pytest.approx(0.125 * 0.875 / 40, rel=0.2)
+    assert study.doctor().problems == ()
 
 
 # ------------------------------------------------------------------------------ skewed means

@@ -65,21 +65,25 @@ class Beliefs:
         *,
         known: Mask | None = None,
         bounds: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+        trials: Integers | None = None,
     ) -> "Beliefs":
         """Return what is believed of estimates whose pulls have these `covariances`.
 
         `thirds` [arm, attribute] are the sums of the cubed influences; `known` tells of which
-        attributes the noise was stated.
+        attributes the noise was stated. `trials` are the pulls that attributes rest on, where some
+        rest on others than the `counts`; these are shares.
         """
         n = np.maximum(counts, 1)
         known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
-        shares = which_are_shares(problem, estimates, scatters, counts) & ~known
+        trials = np.repeat(counts[:, None], len(known), axis=1) if trials is None else trials
+        shares = which_are_shares(problem, estimates, scatters, counts)
+        shares = (shares | (trials != counts[:, None]).any(axis=0)) & ~known
         lows, highs = possible_range(problem, shares, bounds)
         skews = _skews(thirds, scatters, counts, covariances)
         return cls(
             estimates=estimates,
             covariances=covariances / n[:, None, None],
-            counts=counts,
+            counts=trials,
             freedom=np.where(known, _ENDLESS, _freedom(problem, counts, skews)),
             skews=np.where(known, 0.0, skews),
             shares=shares,
@@ -101,7 +105,7 @@ class Beliefs:
         deviation = float(self.variances[arm, attribute]) ** 0.5
         if deviation == 0.0:
             return np.full_like(scores, at)
-        count = float(self.counts[arm])
+        count = self.trials(arm, attribute)
         turn = float(np.copysign(1.0, at))
         if self.statistics[attribute] == "std":  # its square is a mean of squares
             squares = _mean_of_squares(at * at, 2.0 * abs(at) * deviation, turn * scores, count)
@@ -113,12 +117,18 @@ class Beliefs:
 
     def events(self, arm: int, attribute: int) -> float:
         """Return how many events a share has seen."""
-        return float(self.signs[attribute] * self.estimates[arm, attribute] * self.counts[arm])
+        return float(self.signs[attribute] * self.estimates[arm, attribute]) * self.trials(
+            arm, attribute
+        )
+
+    def trials(self, arm: int, attribute: int) -> float:
+        """Return the pulls that an attribute of an arm rests on."""
+        return float(max(self.counts[arm, attribute], 1))
 
     def interval(self, arm: int, attribute: int) -> tuple[float, float]:
         """Return the 95% interval as written; the ends never lie beyond what is possible."""
         if self.shares[attribute]:
-            ends = share_interval(self.events(arm, attribute), float(self.counts[arm]))
+            ends = share_interval(self.events(arm, attribute), self.trials(arm, attribute))
         else:
             from scipy.special import stdtrit
 
@@ -155,7 +165,7 @@ class Beliefs:
         self, rng: Generator, arm: int, attribute: int, scores: Floats, prior: BetaPrior
     ) -> Floats:
         """Return draws of a share. Those that go with other attributes keep their order."""
-        events, count = self.events(arm, attribute), float(self.counts[arm])
+        events, count = self.events(arm, attribute), self.trials(arm, attribute)
         unwanted = events if self.signs[attribute] > 0.0 else count - events
         if self.none_asked[attribute] and unwanted < 0.5:
             return np.full(len(scores), float(self.estimates[arm, attribute]))
@@ -184,7 +194,7 @@ class Beliefs:
         for c in range(self.estimates.shape[1]):
             if self.shares[c]:
                 events = np.array([self.events(arm, c) for arm in mine])
-                found.append(beta_prior(rng, events, self.counts[mine].astype(float), draws))
+                found.append(beta_prior(rng, events, self.counts[mine, c].astype(float), draws))
             else:
                 estimates, variances = self.estimates[mine, c], self.variances[mine, c]
                 found.append(normal_prior(rng, estimates, variances, draws))

@@ -28,8 +28,9 @@ from ringfence.core.running import (
     no_running,
 )
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
-from ringfence.core.statistics import SHARE_UP_TO, contributions
+from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
 from ringfence.policies.policy import Evidence
+from ringfence.study.facts import FAILED_METRIC
 
 
 def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
@@ -51,8 +52,12 @@ class Book:
         *,
         baseline: int | None = None,
         noise: StatedNoise = NOTHING_STATED,
+        counts_failures: bool = False,
     ) -> None:
-        """Begin without observations; `metrics` are the columns of what will be added."""
+        """Begin without observations; `metrics` are the columns of what will be added.
+
+        With `counts_failures` pulls that failed are part of every share of failures.
+        """
         self.problem = problem.judged
         self.noise = noise
         self._known = noise.about(self.problem)
@@ -62,6 +67,11 @@ class Book:
         width = len(self.problem.attributes)
         self.counts: Integers = np.zeros(len(arms), np.int64)
         self.failures: Integers = np.zeros(len(arms), np.int64)
+        self._of_failures = [
+            c
+            for c, one in enumerate(self.problem.attributes)
+            if counts_failures and one.is_mean and one.metric == FAILED_METRIC
+        ]
         self._estimates = np.zeros((len(arms), width))
         self._scatters = np.zeros((len(arms), width, width))
         self._thirds = np.zeros((len(arms), width))
@@ -98,6 +108,7 @@ class Book:
     def add_failures(self, arm: int, count: int) -> None:
         """Add pulls of an arm that failed, and in place of which nothing was told."""
         self.failures[arm] += count
+        self._unmeasured.add(arm)
 
     def _add_cubes(self, arm: int, before: int, metrics: Floats) -> None:
         """Add up what tells how skewed means are; sums about a first value can be merged."""
@@ -128,6 +139,7 @@ class Book:
         for arm in sorted(self._unmeasured):
             if self.counts[arm] >= self.problem.least_pulls:
                 self._measure_arm(arm)
+                self._count_failures(arm)
             self._unmeasured.discard(arm)  # last: another thread may be measuring it as well
 
     def _measure_arm(self, arm: int) -> None:
@@ -152,6 +164,31 @@ class Book:
         self._estimates[arm] = signs * found.estimates
         self._scatters[arm] = np.outer(signs, signs) * found.covariance * (count - 1)
         self._thirds[arm] = signs * found.thirds
+
+    def _count_failures(self, arm: int) -> None:
+        """Let failed pulls, of which nothing else is known, count in shares of failures.
+
+        Their other metrics are missing: given that a pull succeeds, they go with nothing.
+        """
+        told, failed = int(self.counts[arm]), int(self.failures[arm])
+        for c in self._of_failures if failed else ():
+            sign = float(self._recipe.signs[c])
+            value = contribution(int(self._recipe.kinds[c]), float(self._recipe.levels[c]), 1.0)
+            away = sign * value - self._estimates[arm, c]
+            pulls = told + failed
+            scatter = self._scatters[arm, c, c] + told * failed / pulls * away * away
+            self._estimates[arm, c] += away * failed / pulls
+            self._scatters[arm, c, :] = self._scatters[arm, :, c] = self._thirds[arm, c] = 0.0
+            # As noisy as that many pulls make it, though only those told are counted.
+            freedom = max(told - 1, 1) / (pulls - 1)
+            self._scatters[arm, c, c] = scatter * freedom * told / pulls
+
+    @property
+    def trials(self) -> Integers:
+        """The pulls that every attribute rests on [arm, attribute]: those of failures on more."""
+        found = np.repeat(self.counts[:, None], len(self.problem.attributes), axis=1)
+        found[:, self._of_failures] += self.failures[:, None]
+        return found
 
     def judged_by(self, problem: Problem) -> "Book":
         """Return the same observations under other thresholds of the same attributes."""
@@ -241,6 +278,7 @@ class Book:
             plain.covariances,
             known=self._known.is_known,
             bounds=self.noise.bounds,
+            trials=self.trials,
         )
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:

@@ -119,6 +119,7 @@ class Plan:
             self.metrics,
             baseline=self.baseline,
             noise=self.noise,
+            counts_failures=self.definition.counts_failures,
         )
 
 

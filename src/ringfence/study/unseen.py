@@ -134,6 +134,7 @@ def _failures(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) ->
     for arm in np.flatnonzero(judged & (failures > 0)).tolist():
         for row in _worst_rows(plan, book):
             worse = book.copied()
+            worse.failures[arm] = 0  # they are told now
             worse.add(arm, np.tile(row, (int(failures[arm]), 1)))
             if answer_of(plan, judged, worse) != answer:
                 yield Doubt(
