@@ -299,20 +299,23 @@ def summary(studies: Sequence[Outcome]) -> list[str]:
 HEAD = (
     "", "studies", "right", "exit 0", "of these, named arm breaks its limit", "of all studies",
     "exit 3", "of these, an arm is feasible", "above 0.99", "of these, wrong",
-    "intervals at the limit", "of the objective",
+    "intervals at the limit that hold the truth", "of the objective",
 )  # fmt: skip
 STEPS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
 def table(studies: Sequence[Outcome]) -> str:
     """Return all as Markdown: by family, by arms, pulls and policy, and stated against right."""
-    groups: dict[str, list[Outcome]] = {}
-    for one in studies:
-        for name in (one.family, f"{one.arms} arms", f"{one.pulls} pulls an arm", one.policy):
-            groups.setdefault(name, []).append(one)
-    order = [*FAMILIES, *(name for name in groups if name not in FAMILIES)]
     lines = [_row(HEAD), _row(["---"] * len(HEAD)), _row(["**all**", *summary(studies)])]
-    lines += [_row([name, *summary(groups[name])]) for name in order if name in groups]
+    for key, words in (
+        ("family", ""),
+        ("arms", " arms"),
+        ("pulls", " pulls an arm"),
+        ("policy", ""),
+    ):
+        for value in dict.fromkeys(getattr(one, key) for one in studies):
+            mine = [one for one in studies if getattr(one, key) == value]
+            lines.append(_row([f"{value}{words}", *summary(mine)]))
     lines += ["", _row(["stated confidence", "studies", "mean stated", "right"]), _row(["---"] * 4)]
     for low, high in pairwise(STEPS):
         mine = [one for one in studies if low < one.confidence <= high]
