@@ -31,7 +31,8 @@ def process(
     """Run a process that says who it is and goes on; it is gone afterwards."""
     command = [python, "-c", SAY + then]
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=ROOT, text=True, **streams) as child:  # type: ignore[call-overload]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}  # whatever the program is called
+    with subprocess.Popen(command, cwd=ROOT, env=env, text=True, **streams) as child:  # type: ignore[call-overload]
         try:
             yield child.stdout.readline().strip(), child
         finally:

@@ -58,6 +58,7 @@ ROOMS = (
 )
 STUDY_ROOMS = (
     "core.priors",
+    "core.unseen",
     "core.beliefs",
     "core.answers",
     "core.baseline",

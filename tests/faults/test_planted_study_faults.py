@@ -223,7 +223,8 @@ NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothin
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
-BELIEFS, PRIORS, UNSEEN = ("core.beliefs", "core.priors", "study.unseen")
+BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
+UNSEEN = "study.unseen"
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE = ("core.answers", "core.baseline")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
@@ -233,7 +234,7 @@ STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
-    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, BELIEFS, PRIORS, UNSEEN),
+    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, BELIEFS, PRIORS, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
@@ -797,8 +798,8 @@ FAULTS = [
         NOTHING_VARIED,
     ),
     fault(
-        "what was not seen is taken not to be there", UNSEEN,
-        "_UNSEEN = 3.0", "_UNSEEN = 0.0",
+        "what was not seen is taken not to be there", NOT_SEEN,
+        "UNSEEN = 3.0", "UNSEEN = 0.0",
         of(VERDICT, "test_what_was_not_seen_counts_as_far_as_it_is_possible",
            "mean(risk) <= 3.3", None, True),
     ),

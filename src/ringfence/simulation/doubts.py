@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.attributes import Attribute
 from ringfence.core.statistics import differ
+from ringfence.core.unseen import UNSEEN, reach_of_unseen
 from ringfence.simulation.logs import Log
 
 LEAST_ROWS = 30
 LEAST_CONFIDENCE = 0.8
 _TAIL_ROWS = 5  # beyond a quantile, or the limit of a share
-_UNSEEN = 3.0  # a value that n rows do not show may still come in 3/n of them (95%)
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
 _MOST_NAMED = 5
 
@@ -125,7 +124,7 @@ def _no_variation(log: Log) -> Iterator[Doubt]:
                 "no-variation",
                 f"{attribute} never varies in {len(risky)} of {len(log.arms)} arms "
                 f"({_named(log, risky)}), and what their rows do not show may still be frequent "
-                f"enough ({_UNSEEN:g} in {min(log.arms[i].rows for i in risky)}) to change the "
+                f"enough ({UNSEEN:g} in {min(log.arms[i].rows for i in risky)}) to change the "
                 "answer",
                 "Log more rows of these arms.",
                 _names(log, risky),
@@ -250,32 +249,12 @@ def _crosses_limit(log: Log, arm: int, c: int, ends: tuple[float, float]) -> boo
 
 def _reach(log: Log, arm: int, c: int) -> tuple[float, float]:
     """Return the oriented values that an attribute without variation may have after all."""
-    attribute = log.instance.judged.attributes[c]
-    at = float(log.instance.means[arm, c])
-    if attribute.own is not None:
-        return -math.inf, math.inf
-    unseen = min(1.0, _UNSEEN / log.arms[arm].rows)
+    attribute, sign = log.instance.judged.attributes[c], float(log.instance.judged.signs[c])
     values = np.concatenate([sample[attribute.metric] for sample in log.samples])
-    ends = (0.0, 1.0) if attribute.statistic == "share" else (values.min(), values.max())
-    if attribute.statistic in ("variance", "std"):
-        spread = unseen * (ends[1] - ends[0]) ** 2
-        moved = [at, at + (spread if attribute.statistic == "variance" else spread**0.5)]
-    else:
-        sign = float(log.instance.judged.signs[c])
-        weight = _weight(attribute, unseen)
-        moved = [at + weight * (sign * end - at) for end in ends]
-    return min(at, *moved), max(at, *moved)
-
-
-def _weight(attribute: Attribute, unseen: float) -> float:
-    """Return how far a share of unseen rows can move an attribute towards where they lie."""
-    level = attribute.level if attribute.level is not None else 0.0
-    tail = min(level, 1.0 - level)
-    if attribute.statistic == "quantile":
-        return float(unseen >= tail)
-    if attribute.statistic in ("cvar", "lower_cvar"):
-        return min(1.0, unseen / tail)
-    return unseen
+    ends = float(values.min()), float(values.max())
+    return reach_of_unseen(
+        attribute, sign, float(log.instance.means[arm, c]), log.arms[arm].rows, ends
+    )
 
 
 def _constant(log: Log, c: int) -> list[int]:

@@ -13,13 +13,12 @@ from typing import Literal
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
-from ringfence.core.attributes import Attribute
 from ringfence.core.baseline import differences
 from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.unseen import reach_of_unseen
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
 
-_UNSEEN = 3.0  # what n pulls do not show may still come in 3/n of them (95%)
 _FAR = 1e150  # stands for values without bound: sums of it are still numbers
 _MOST_ENDS = 4  # metrics whose two ends are both tried, in all combinations
 
@@ -100,33 +99,13 @@ def _reach(
     The unseen values lie as far out as is possible: at the stated bounds, else at the most extreme
     values that any arm was told. Of values that are all the same, nobody knows how far.
     """
-    attribute, at = book.problem.attributes[c], float(book.estimates[arm, c])
-    unseen = min(1.0, _UNSEEN / float(book.counts[arm]))
-    if attribute.own is not None:
-        return -_FAR, _FAR
-    low, high = (0.0, 1.0)
-    if attribute.bound is None:
-        low, high = bounds.get(attribute.metric, book.told_range(attribute.metric))
-        if low == high:
-            low, high = -_FAR, _FAR
-    if attribute.statistic in ("variance", "std"):
-        spread = min(unseen * (high - low) ** 2, _FAR)
-        ends = (at, at + (spread if attribute.statistic == "variance" else spread**0.5))
-    else:
-        sign, weight = float(book.problem.signs[c]), _weight(attribute, unseen)
-        moved = [at + weight * (sign * end - at) for end in (low, high)]
-        ends = min(at, *moved), max(at, *moved)
-    return ends
-
-
-def _weight(attribute: Attribute, unseen: float) -> float:
-    """Return how far a share of unseen values can move an attribute towards where they lie."""
-    if attribute.level is None or attribute.bound is not None:
-        return unseen
-    tail = min(attribute.level, 1.0 - attribute.level)
-    if attribute.statistic == "quantile":
-        return float(unseen >= tail)
-    return min(1.0, unseen / tail)
+    attribute = book.problem.attributes[c]
+    ends = bounds.get(attribute.metric, book.told_range(attribute.metric))
+    if ends[0] == ends[1]:
+        ends = -_FAR, _FAR
+    at, pulls = float(book.estimates[arm, c]), int(book.counts[arm])
+    low, high = reach_of_unseen(attribute, float(book.problem.signs[c]), at, pulls, ends)
+    return max(low, -_FAR), min(high, _FAR)
 
 
 def _failures(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) -> Iterator[Doubt]:
