@@ -106,6 +106,7 @@ STUDY_TESTS = (
     "tests.unit.test_baseline",
     "tests.unit.test_stated_noise",
     "tests.unit.test_beliefs",
+    "tests.unit.test_rounding",
     "tests.unit.test_outages",
     "tests.unit.test_resolving",
 )
