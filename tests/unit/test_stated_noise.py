@@ -199,6 +199,32 @@ def test_a_metric_that_never_varied_is_exact_unless_its_sigma_is_stated() -> Non
     assert verdict.chance_feasible == pytest.approx(0.89, abs=0.02)  # P(Z < sqrt(6) / 2)
 
 
+@pytest.mark.parametrize("limit", ["mean(x) <= 0", "share(x > 0.5) <= 0.01", "p95(x) <= 0.5"])
+@pytest.mark.parametrize("policy", ["uniform", "top-two"])
+def test_a_constant_of_zeros_and_ones_is_exact_where_that_is_stated(
+    limit: str, policy: str
+) -> None:
+    """Six pulls of each arm, one of which needs a GPU; of what varies nothing is believed."""
+
+    def verdict_on(values: Any, noise: Any) -> Any:
+        study = make(
+            arms=["a", "b"], objective="minimize mean(y)", constraints=[limit], noise=noise,
+            budget=12, policy=policy, batch=4,
+        )  # fmt: skip
+        for place, pull in enumerate(study.pulls()):
+            y = {"a": 9.0, "b": 1.0}[pull.arm] + place % 3
+            study.tell(pull, {"x": values(pull.arm, place), "y": y})
+        return study.recommend()
+
+    constant = verdict_on(lambda arm, _: float(arm == "b"), {"exact": ["x"]})
+    assert (constant.arm, constant.verdict, constant.confidence) == ("a", "feasible", 1.0)
+    for arm in constant.arms:
+        found = list(arm.estimates.values())[1]
+        assert found.low == found.value == found.high
+    assert verdict_on(lambda arm, _: float(arm == "b"), None).confidence < 1.0
+    assert verdict_on(lambda _, place: float(place in (4, 5)), {"exact": ["x"]}).confidence < 0.9
+
+
 @pytest.mark.parametrize(
     ("noise", "words"),
     [

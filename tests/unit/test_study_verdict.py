@@ -692,6 +692,21 @@ def test_failed_pulls_count_as_bad_as_can_be(direction: str, fails: bool) -> Non
     assert verdict.confidence <= 0.95
 
 
+def test_pulls_that_failed_are_failures_at_worst() -> None:
+    """Arm 0 is better and fails in every fifth pull; a limit on failures is what it breaks."""
+    study = make(arms=2, budget=200, constraints="mean(failed) <= 0.08", max_failures=9)
+    count: Counter[str] = Counter()
+    for pull in study.pulls():
+        count[pull.arm] += 1
+        if pull.arm == "arm 0" and count[pull.arm] % 5 == 1:
+            study.fail(pull, "boom")
+            continue
+        study.tell(pull, {"loss": float(pull.arm[-1]) + 0.1 * (count[pull.arm] % 3)})
+    verdict = study.recommend()
+    assert (verdict.arm, verdict.verdict, verdict.doubts) == ("arm 1", "feasible", ())
+    assert [arm.failed for arm in verdict.arms] == [20, 0]
+
+
 def test_failures_that_could_not_change_the_answer_are_no_doubt() -> None:
     """Those of an arm that is behind anyway, and few of one that is far ahead."""
     study = make(arms=2, budget=80)

@@ -66,18 +66,21 @@ class Beliefs:
         known: Mask | None = None,
         bounds: Mapping[str, tuple[float, float]] = MappingProxyType({}),
         trials: Integers | None = None,
+        constant: Mask | None = None,
     ) -> "Beliefs":
         """Return what is believed of estimates whose pulls have these `covariances`.
 
         `thirds` [arm, attribute] are the sums of the cubed influences; `known` tells of which
         attributes the noise was stated. `trials` are the pulls that attributes rest on, where some
-        rest on others than the `counts`; these are shares.
+        rest on others than the `counts`; these are shares. What is `constant` is none: an event
+        that has not come will not come.
         """
         n = np.maximum(counts, 1)
         known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
         trials = np.repeat(counts[:, None], len(known), axis=1) if trials is None else trials
         shares = which_are_shares(problem, estimates, scatters, counts)
         shares = (shares | (trials != counts[:, None]).any(axis=0)) & ~known
+        shares &= True if constant is None else ~constant
         lows, highs = possible_range(problem, shares, bounds)
         skews = _skews(thirds, scatters, counts, covariances)
         return cls(

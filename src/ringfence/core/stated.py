@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Mask
 from ringfence.core.attributes import Attribute
 from ringfence.core.errors import InputError, nearest
 from ringfence.core.known import LEAST_EIGENVALUE, KnownNoise
@@ -120,6 +120,11 @@ class StatedNoise:
             place = self.means.index(metric)
             return self.covariance[place][place]
         return self.sigmas[metric] ** 2 if metric in self.sigmas else None
+
+    def are_exact(self, problem: Problem) -> Mask:
+        """Tell which of a problem's attributes are of nothing but constants."""
+        exact = set(self.exact)
+        return np.array([exact.issuperset(one.metrics) for one in problem.attributes])
 
     def is_whole(self, problem: Problem) -> bool:
         """Tell whether nothing of a problem's noise is left to be estimated."""

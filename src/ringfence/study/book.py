@@ -61,6 +61,7 @@ class Book:
         self.problem = problem.judged
         self.noise = noise
         self._known = noise.about(self.problem)
+        self._exact = noise.are_exact(self.problem)
         self.baseline = baseline if problem.is_relative else None
         self.arms = tuple(arms)
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
@@ -265,6 +266,12 @@ class Book:
         usual = (0.0, 1.0) if self._binary[place] else (-np.inf, np.inf)
         return self.noise.bounds.get(metric, usual)
 
+    @property
+    def is_constant(self) -> Mask:
+        """Which attributes were stated to be exact, and never varied within an arm."""
+        varied = np.diagonal(self.scatters, axis1=1, axis2=2).any(axis=0)
+        return np.asarray(self._exact & ~varied)
+
     def beliefs(self) -> Beliefs:
         """Return what the truth of each arm by itself may be."""
         nobody = np.zeros(len(self.counts), np.bool_)
@@ -279,6 +286,7 @@ class Book:
             known=self._known.is_known,
             bounds=self.noise.bounds,
             trials=self.trials,
+            constant=self.is_constant,
         )
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
@@ -311,6 +319,7 @@ class Book:
         if not self._known.says_nothing:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)
+        covariances[:, self.is_constant, :] = covariances[:, :, self.is_constant] = 0.0
         return Evidence(
             estimates=self.estimates,
             counts=self.counts,

@@ -55,11 +55,7 @@ def never_varied(plan: Plan, book: Book, judged: Mask) -> Mask:
     beliefs = book.beliefs()
     silent = beliefs.variances[judged].max(axis=0) == 0.0
     silent = (silent & ~beliefs.shares) | beliefs.none_asked
-    exact = [
-        any(metric in plan.noise.exact for metric in attribute.metrics)
-        for attribute in book.problem.attributes
-    ]
-    return np.asarray(silent & ~np.array(exact))
+    return np.asarray(silent & ~plan.noise.are_exact(book.problem))
 
 
 def _unseen(plan: Plan, book: Book, judged: Mask) -> Iterator[Doubt]:
@@ -132,6 +128,9 @@ def _worst_rows(plan: Plan, book: Book) -> Iterator[Floats]:
     for metric in plan.metrics:
         if metric not in book.problem.metrics:
             ends.append((0.0,))
+            continue
+        if metric in plan.untold:  # the built-in `failed`: those pulls did
+            ends.append((1.0,))
             continue
         low, high = plan.noise.bounds.get(metric, book.told_range(metric))
         bad = set(_bad_ends(book, metric))

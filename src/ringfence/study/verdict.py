@@ -334,6 +334,8 @@ def _written(
                 low, high = book.possible_range(attribute.metric)
                 ends = quantile_interval(columns[attribute.metric], float(attribute.level or 0.0))
                 ends = max(ends[0], low), min(ends[1], high)
+                if book.is_constant[c]:
+                    ends = value, value
             found[str(attribute)] = Estimate(value, *ends)
         result.append(found)
     return result
