@@ -692,6 +692,34 @@ def test_failed_pulls_count_as_bad_as_can_be(direction: str, fails: bool) -> Non
     assert verdict.confidence <= 0.95
 
 
+@pytest.mark.parametrize(
+    ("limit", "noise", "doubted"),
+    [
+        ("mean(risk) <= 1", None, True),  # a tenth of arm 0's could be 12, as some of arm 1's are
+        ("mean(risk) <= 1.3", None, False),
+        ("mean(risk) <= 1", {"exact": ["risk"]}, False),
+        ("mean(risk) <= 1", {"risk": {"sigma": 1.0}}, False),
+        ("mean(risk) <= 1.3", {"risk": {"bounds": [0, 20]}}, True),
+    ],
+)
+def test_what_the_named_arm_did_not_show_is_doubted_though_others_showed_it(
+    limit: str, noise: Any, doubted: bool
+) -> None:
+    """Thirty pulls of arm 0 cost nothing, and every third one of arm 1 costs 12."""
+    study = make(arms=2, constraints=limit, noise=noise)
+    count: Counter[str] = Counter()
+    for pull in study.pulls():
+        count[pull.arm] += 1
+        loss = 9.0 * float(pull.arm[-1]) + count[pull.arm] % 3
+        risk = 12.0 * (pull.arm == "arm 1" and count[pull.arm] % 3 == 0)
+        study.tell(pull, {"loss": loss, "risk": risk})
+    verdict = study.recommend()
+    assert (verdict.arm, verdict.feasible) == ("arm 0", True)
+    found = [(one.arm, one.attribute, one.pulls) for one in verdict.doubts]
+    assert found == ([("arm 0", "mean(risk)", 30)] if doubted else [])
+    assert verdict.verdict == ("too-close-to-call" if doubted else "feasible")
+
+
 def test_pulls_that_failed_are_failures_at_worst() -> None:
     """Arm 0 is better and fails in every fifth pull; a limit on failures is what it breaks."""
     study = make(arms=2, budget=200, constraints="mean(failed) <= 0.08", max_failures=9)

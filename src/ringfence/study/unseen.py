@@ -42,40 +42,43 @@ class Doubt:
 def doubts_of(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) -> tuple[Doubt, ...]:
     """Return why the answer may be another though the draws do not show it."""
     return (
-        *_unseen(plan, book, judged),
+        *_unseen(plan, book, judged, answer[0]),
         *_failures(plan, book, judged, answer),
     )
 
 
-def never_varied(plan: Plan, book: Book, judged: Mask) -> Mask:
-    """Tell which attributes never varied in any arm, and may yet: those not stated to be exact.
+def never_varied(plan: Plan, book: Book, judged: Mask, named: int) -> Mask:
+    """Tell which attributes of which arms never varied, and may yet: those not stated to be exact.
 
-    A share whose limit asks for no event at all is as doubtful where none came.
+    A share whose limit asks for no event at all is as doubtful where none came. Where other arms
+    varied, an arm that did not has some of their noise; but of the `named` arm it is claimed that
+    it keeps its limits, and noise of others does not show how far its own values may lie.
     """
-    beliefs = book.beliefs()
+    beliefs, problem = book.beliefs(), book.problem
     silent = beliefs.variances[judged].max(axis=0) == 0.0
-    silent = (silent & ~beliefs.shares) | beliefs.none_asked
-    return np.asarray(silent & ~plan.noise.are_exact(book.problem))
+    doubtful = np.tile((silent & ~beliefs.shares) | beliefs.none_asked, (len(judged), 1))
+    own = np.array([attribute.own is not None for attribute in problem.attributes])
+    known = plan.noise.about(problem).is_known
+    doubtful[named, 1:] |= ~(beliefs.shares | own | known)[1:]
+    constant = np.diagonal(book.scatters, axis1=1, axis2=2) == 0.0
+    return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
 
 
-def _unseen(plan: Plan, book: Book, judged: Mask) -> Iterator[Doubt]:
-    silent = never_varied(plan, book, judged)
-    if not silent.any():
+def _unseen(plan: Plan, book: Book, judged: Mask, named: int) -> Iterator[Doubt]:
+    open_ = never_varied(plan, book, judged, named)
+    if not open_.any():
         return
     evidence = book.evidence(judged, plan.priority)
     before = _apparent(plan, book, book.estimates, judged)
     names = plan.problem.attributes
-    for c in np.flatnonzero(silent).tolist():
-        for arm in np.flatnonzero(judged).tolist():
-            if book.scatters[arm, c, c] > 0.0:
-                continue
-            for end in _reach(book, plan.noise.bounds, arm, c):
-                moved = book.estimates.copy()
-                moved[arm, c] = end
-                if _apparent(plan, book, moved, judged) != before:
-                    pulls = int(evidence.counts[arm])
-                    yield Doubt("unseen", book.arms[arm], str(names[c]), pulls)
-                    break
+    for c, arm in np.argwhere(open_.T).tolist():
+        for end in _reach(book, plan.noise.bounds, arm, c):
+            moved = book.estimates.copy()
+            moved[arm, c] = end
+            if _apparent(plan, book, moved, judged) != before:
+                pulls = int(evidence.counts[arm])
+                yield Doubt("unseen", book.arms[arm], str(names[c]), pulls)
+                break
 
 
 def _apparent(plan: Plan, book: Book, estimates: Floats, judged: Mask) -> tuple[int, bool]:
