@@ -233,7 +233,7 @@ def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floa
     common *= total / max(total - 2.0, 1.0)  # samples look less skewed than they are
     n = counts[:, None]
     found = varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW)
-    return np.clip(np.nan_to_num(found, nan=0.0), -_MOST_SKEW, _MOST_SKEW)
+    return np.asarray(np.clip(np.nan_to_num(found, nan=0.0), -_MOST_SKEW, _MOST_SKEW))
 
 
 def students(rng: Generator, scores: Floats, freedom: float) -> Floats:
