@@ -246,6 +246,34 @@ def test_an_arm_comes_back_with_the_next_decision(place: Place, policy: str, bat
     assert problems(other) == ()
 
 
+@pytest.mark.parametrize("how", ["forgiven", "revived"])
+def test_an_arm_that_comes_back_may_be_the_answer_before_the_next_decision(
+    place: Place, how: str
+) -> None:
+    """Left out it was not judged, and the second best was surely the best, with exit code 0."""
+    desk = made(place.open(), definition_of(max_failures=2, batch=1))
+    work(desk, 30)
+    best = verdict_of(desk.plan, desk.look()).arm
+    arm = desk.plan.definition.arm_names.index(best)
+    failed = []
+    while not any(one.rejection.arm == arm for one in desk.look().departures):
+        (given,) = desk.ask(1)
+        if given.arm != arm:
+            tell(desk, given)
+            continue
+        failed.append(given.number)
+        fail(desk, given)
+    assert verdict_of(desk.plan, desk.look()).arm != best
+    desk.forgive(failed) if how == "forgiven" else desk.revive(arm)
+    view = desk_of(place.open(), desk.plan.definition).look()
+    assert view.alive[arm]
+    assert arm not in [one.rejection.arm for one in view.departures]
+    verdict = verdict_of(desk.plan, view)
+    assert verdict.arm == best
+    assert {one.status for one in verdict.arms if one.name == best} == {"in the running"}
+    assert verdict.arms[arm].chance_best is not None
+
+
 def test_a_revival_may_be_asked_for_again_and_a_second_fall_is_possible(place: Place) -> None:
     desk = made(place.open(), definition_of(max_failures=2, batch=2))
     work(desk, 30)

@@ -232,6 +232,34 @@ def test_a_verdict_is_the_same_every_time() -> None:
     assert judged(study, gaussian([[0.0, 1.0], [0.1, 0.9], [0.2, 0.8]])) == study.recommend()
 
 
+@pytest.mark.parametrize("large", [1e30, 1e50, 1e60])
+@pytest.mark.parametrize("limit", ["variance(lat) <= 0", "std(lat) <= 0", "mean(lat) <= 0"])
+def test_a_verdict_is_there_however_unlike_the_arms_are(large: float, limit: str) -> None:
+    """Draws of the small arm overflowed, a baseline made them undefined, and no arm was right."""
+    study = Study.create(
+        "unlike",
+        arms=["small", "large"],
+        objective="maximize mean(score)",
+        constraints=[limit, "mean(lat) <= 1.1 * baseline(mean(lat))"],
+        baseline="small",
+        budget=20,
+        policy="uniform",
+        storage="memory://",
+        seed=1,
+    )
+    rng = np.random.default_rng(5)
+    for pull in study.pulls():
+        value = (
+            1e-60 * rng.integers(1, 3) if pull.arm == "small" else large * rng.uniform(-1.0, 1.0)
+        )
+        study.tell(pull, {"score": float(value), "lat": float(value)})
+    with np.errstate(all="raise", under="ignore"):
+        verdict = study.recommend()
+    chances = [arm.chance_best or 0.0 for arm in verdict.arms]
+    assert sum(chances) == pytest.approx(1.0)
+    assert 0.0 <= verdict.confidence <= 1.0
+
+
 def test_nothing_is_judged_before_a_pull() -> None:
     study = make()
     assert study.status().arm is None

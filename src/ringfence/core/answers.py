@@ -59,7 +59,7 @@ def drawn_answers(
     order = candidates if baseline is None else [baseline, *others]
     common = beliefs.common(rng, order, DRAWS)
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
-    best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, -1)
+    best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, candidates[0])
     passing = np.zeros(len(beliefs.estimates))
     for arm in order:
         draw = beliefs.draws(rng, arm, common, DRAWS)

@@ -26,6 +26,7 @@ _ENDLESS = 1e9  # degrees of freedom
 _FISHER = 8.0  # degrees of freedom
 _UNRELATED = 0.05  # a correlation that no draw needs to show
 _BORROWED_SKEW = 30.0  # pulls' worth of all arms' skewness in that of one
+_MOST_SKEW = 1e100  # of degenerate evidence: the square of a larger one overflows
 _SKEWED = 8.0  # the squared skewness at which a variance is known half as well
 _LEAST_FREEDOM = 4.0
 _FEW = 30.0  # events from which on draws of a share are as good as normal
@@ -234,7 +235,8 @@ def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floa
     common = np.where(squares > 0.0, cubes / units / np.sqrt(units), 0.0)
     common *= total / max(total - 2.0, 1.0)  # samples look less skewed than they are
     n = counts[:, None]
-    return np.asarray(varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW))
+    found = varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW)
+    return np.asarray(np.clip(np.nan_to_num(found, nan=0.0), -_MOST_SKEW, _MOST_SKEW))
 
 
 def students(rng: Generator, scores: Floats, freedom: float) -> Floats:
@@ -268,7 +270,7 @@ def _mean_of_squares(at: float, deviation: float, scores: Floats, count: float) 
     """
     if at == 0.0:
         return np.zeros_like(scores)
-    skew = 2.0 * deviation * count**0.5 / at
+    skew = min(2.0 * deviation * count**0.5 / at, _MOST_SKEW)
     return np.asarray(np.maximum(at - deviation * unskewed(-scores, skew, count), 0.0))
 
 

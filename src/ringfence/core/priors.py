@@ -16,6 +16,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.streams import Generator
 
+_MOST_UNITS = 1e100  # how far apart arms, or their noise, may be to have something in common
 _WIDTHS = 48  # on the grid of how far arms differ
 _CENTRES = 41  # on the grid of a common share
 _FARTHEST = 20.0  # log odds, where a share is as good as nought
@@ -53,6 +54,8 @@ def normal_prior(
     unit = float(np.mean(1.0 / v)) ** -0.5  # the harmonic mean: precise arms set the unit
     origin = float(y[np.argmin(v)])
     y, v = (y - origin) / unit, v / unit / unit
+    if max(float(np.ptp(y)), float(v.max())) > _MOST_UNITS:
+        return None  # nothing in common, and squares of such numbers overflow
     widths, weights = _grid_of_widths(float(np.ptp(y)))
     total = v[None, :] + widths[:, None] ** 2
     precision = (1.0 / total).sum(axis=1)

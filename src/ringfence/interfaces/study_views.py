@@ -170,7 +170,6 @@ class StudyViews:
         if running.any():
             with suppress(EstimateError):
                 best, flag = answer_of(self.desk.plan, running, view.book)
-        alive = view.last.alive if view.last is not None else [True] * len(names)
         return Status(
             study=self.name,
             told=view.told,
@@ -179,7 +178,7 @@ class StudyViews:
             lost=view.lost,
             budget=view.head.budget,
             phase=view.head.round,
-            alive=tuple(name for name, one in zip(names, alive, strict=True) if one),
+            alive=tuple(name for name, one in zip(names, view.alive, strict=True) if one),
             arm=None if best is None else names[best],
             feasible=flag,
             finished=view.head.finished,

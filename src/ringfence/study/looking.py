@@ -83,7 +83,8 @@ class Lookout:
             return View(
                 head=head,
                 last=reader.last,
-                departures=reader.departures,
+                alive=reader.alive,
+                departures=reader.gone,
                 book=reader.book,
                 used=reader.used,
                 samples=reader.samples(ledger.past()) if wanted else (),
@@ -97,9 +98,7 @@ class Lookout:
 
     def _last_errors(self, reader: Reader, ledger: Ledger) -> dict[int, str]:
         """Return what the last failed pull of every withdrawn arm said, each read once."""
-        gone = {
-            one.rejection.arm: one.round for one in reader.departures if one.rejection.is_withdrawal
-        }
+        gone = {one.rejection.arm: one.round for one in reader.gone if one.rejection.is_withdrawal}
         fresh = [arm for arm, round_ in gone.items() if (arm, round_) not in self._errors]
         if fresh:
             known = self._errors | {(arm, gone[arm]): "" for arm in fresh}

@@ -34,6 +34,8 @@ _AT_ONCE = 256  # rounds whose pulls are read together
 class View:
     """Where a study stands and what it has seen; `last` is its latest round.
 
+    `alive` are the arms of that round, and those that come `back` with the next decision: these
+    are not among the `departures` any more.
     `used` pulls were evaluated and charged. `samples` [pull, metric] are by arm, where an
     attribute as it was written cannot do without them, and none elsewhere. `failed` pulls are
     charged and nothing was told in their place; `failures` are, by arm, those and the pulls where
@@ -43,6 +45,7 @@ class View:
 
     head: Head
     last: Round | None
+    alive: tuple[bool, ...]
     departures: tuple[Departure, ...]
     book: Book
     used: int
@@ -199,6 +202,23 @@ class Reader:
         fresh = [pardon for pardon in self._granted if pardon.after == self.through]
         named = {arm for pardon in fresh for arm, _ in pardon.arms}
         return tuple(sorted(named.difference(lost)))
+
+    @property
+    def gone(self) -> tuple[Departure, ...]:
+        """Return who left and is still gone: an arm that comes back may be the answer at once.
+
+        One that was broken again before the next decision does not come back with it.
+        """
+        coming = set(self.back).difference(self.broken)
+        return tuple(one for one in self.departures if one.rejection.arm not in coming)
+
+    @property
+    def alive(self) -> tuple[bool, ...]:
+        """Return the arms in the running: all of them before the first round."""
+        if self.last is None:
+            return (True,) * self.plan.arm_count
+        coming = set(self.back).difference(self.broken)
+        return tuple(one or arm in coming for arm, one in enumerate(self.last.alive))
 
     def _bring(self, brought: Sequence[PastFact], round_number: int) -> Sequence[PastFact]:
         """Add observations that were brought along by the end of a round; return the others."""

@@ -228,7 +228,7 @@ def no_answer(plan: Plan, view: View) -> str:
     if len(gone) > _MOST_NAMED:
         gone[_MOST_NAMED:] = [f"and {len(gone) - _MOST_NAMED} further arms"]
     words += f": {'; '.join(gone)}." if gone else "."
-    if view.last is None or any(view.last.alive):
+    if view.last is None or any(view.alive):
         return f"{words} Tell some pulls first."
     kept = " Study.bring takes what was told along." if view.told else ""
     return (
@@ -395,7 +395,7 @@ def in_the_running(view: View) -> Mask:
     seen = view.book.is_comparable
     if view.last is None:
         return seen
-    running = np.array(view.last.alive) & seen
+    running = np.array(view.alive) & seen
     if running.any():
         return running
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
