@@ -41,6 +41,7 @@ class Display:
         self._quarter, self._complained = 0, False
         self.away = away_in_words()
         self._live: Live | None = None
+        self.in_outage = False
         self._quiet = quiet
         if sys.stderr.isatty() and not quiet:
             self._live = Live(console=Console(stderr=True), transient=True, auto_refresh=False)
@@ -91,6 +92,7 @@ class Display:
 
     def outage(self, outage: Outage) -> None:
         """Say that evaluations fail whatever the arm, and later that they succeed again."""
+        self.in_outage = not outage.is_over
         sys.stderr.write(f"{outage}\n")
         sys.stderr.flush()
 

@@ -133,6 +133,8 @@ def _finished(
             )
     except KeyboardInterrupt as interrupt:
         words, code = words_and_code(interrupt)
+        if display.in_outage:  # the run did not end as it should, whoever ended it
+            words, code = f"{words} while evaluations fail whatever the arm", 1
         display.close()
         output.last_words(f"{words}; its leases were given back. Resume with: {resume}")
         raise SystemExit(code) from None
