@@ -403,6 +403,6 @@ def test_an_evaluation_that_fails_is_told_of_with_its_reason(folder: Path) -> No
     (folder / "evaluate_broken.py").write_text(
         "def evaluate(arm, seed):\n    raise OSError('no such model')\n", encoding="utf-8"
     )
-    done = ringfence("run", "broken.toml")
+    done = ringfence("run", "broken.toml", "--outage-minutes", "0")
     assert done.code == 1
     assert done.err.count("failed, the first to do so: OSError: no such model") == 1
