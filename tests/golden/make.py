@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests import conftest  # noqa: F401  # first: linear algebra on one thread, as in all tests
 from tests.golden import cells, databases, plain, studies, theory
 from tests.golden.worlds import WORLDS
 

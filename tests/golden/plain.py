@@ -2,8 +2,9 @@
 
 Whole numbers, names and flags are equal or they are not. Floats are equal to the last bit where
 arithmetic is the one that they were made with. Other processors, and other releases of NumPy, may
-compute exponentials, logarithms and matrix products with another last bit; a few sums that every
-kept file begins with tell. There floats are held to nine digits, and all decisions still exactly.
+compute exponentials, logarithms and matrix products with another last bit, and so does linear
+algebra on more threads; a few sums that every kept file begins with tell. There floats are held to
+nine digits, and all decisions still exactly.
 """
 
 import json
@@ -31,7 +32,9 @@ def arithmetic() -> str:
     x = np.arange(1.0, 258.0) / 7.0
     grid = np.cos(np.outer(x[:6], x[:6])) + 6.0 * np.eye(6)
     rng = np.random.default_rng(0)
+    long = rng.random((4, 40_000))  # long enough to be shared out among threads
     sums = [
+        *(row @ row for row in long), (long @ long.T).sum(), long.sum(),
         np.exp(-x).sum(), np.log(x).sum(), np.sin(x).sum(), (x @ x) / 3.0,
         np.linalg.cholesky(grid).sum(), np.linalg.inv(grid).sum(), np.linalg.eigvalsh(grid)[0],
         np.linalg.pinv(grid, hermitian=True).sum(), special.ndtr(-x / 9.0).sum(),
