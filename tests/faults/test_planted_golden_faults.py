@@ -5,7 +5,7 @@ import pytest
 from tests.faults.planting import Edit, planted_rules
 from tests.golden.plain import differences, is_exact, plain, read
 
-MOST_ARMS = 3  # of the kept evidence: enough to notice, and quick
+MOST_ARMS = 5  # of the kept evidence: enough to notice, and quick
 
 
 def noticed(*edits: Edit) -> int:
@@ -25,8 +25,8 @@ def test_without_a_fault_every_course_is_as_it_was() -> None:
     "edit",
     [
         Edit("core.gaps", "    if own_margin <= 0.0:\n", "    if own_margin < 0.0:\n"),
-        Edit("policies.top_two", "SPARED = 0.25", "SPARED = 0.75"),
-        Edit("core.posterior", "SAFETY = 3.0", "SAFETY = 9.0"),
+        Edit("policies.top_two", "ALONE = 1.4", "ALONE = 2.4"),
+        Edit("core.posterior", "SAFETY = 3.0", "SAFETY = 4.0"),
     ],
     ids=lambda edit: edit.room,
 )

@@ -30,9 +30,10 @@ def evidence(arms: int, width: int, number: int) -> dict[str, Any]:
         for c in range(width)
     ]
     limits = [(n + c) % 3 / 2.0 - 0.5 for c in range(1, width)]
+    hair = (8.0, 12.0, 16.0)[number % 3]
     rows = [
-        [((3 * i + 5 * number) % 4) / 16.0]
-        + [limit + ((7 * i + 3 * c + 2 * n) % 5 - 3) / 8.0 for c, limit in enumerate(limits)]
+        [((3 * i + 5 * number) % 4) / 32.0]
+        + [limit + ((7 * i + 3 * c + 2 * n) % 5 - 3) / hair for c, limit in enumerate(limits)]
         for i in range(arms)
     ]
     if number < PER_SHAPE:
