@@ -110,6 +110,7 @@ STUDY_TESTS = (
     "tests.unit.test_outages",
     "tests.unit.test_resolving",
 )
+GOLDEN_TESTS = ("tests.golden.taking", "tests.golden.theory")
 WEB_ROOMS = (
     "core.spreadsheets",
     "core.strict",
@@ -151,6 +152,12 @@ def require_applicable(edit: Edit) -> None:
 def planted(*edits: Edit) -> Mapping[str, ModuleType]:
     """Return fresh copies of all rooms, by name, with the edits made; none is a control."""
     return _planted({room: f"ringfence.{room}" for room in ROOMS}, edits)
+
+
+def planted_rules(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of all rooms, and of what takes golden courses of their rules."""
+    rooms = {room: f"ringfence.{room}" for room in ROOMS}
+    return _planted(rooms | {test: test for test in GOLDEN_TESTS}, edits)
 
 
 def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
