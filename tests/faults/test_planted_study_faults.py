@@ -928,7 +928,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "running = np.array(view.last.alive) & seen", "running = seen",
+        "running = np.array(view.alive) & seen", "running = seen",
         as_the_paper("infeasible-first"),
     ),
     fault(
