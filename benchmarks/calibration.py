@@ -188,6 +188,7 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
     view = View(
         head=Head(budget, finished=True),
         last=last,
+        alive=last.alive,
         departures=tuple(departures),
         book=book,
         used=spent,

@@ -93,7 +93,7 @@ def spend(served: Served, at: str, clients: int) -> Load:
                 asks.append(seconds)
                 for pull in asked["pulls"]:
                     seconds, said = client.post(f"{at}/tell", reported(pull))
-                    if said != {"status": "told"}:
+                    if said["status"] != "told":
                         raise RuntimeError(f"told twice: {pull}")
                     tells.append(seconds)
         except (OSError, http.client.HTTPException, RuntimeError, ValueError) as error:

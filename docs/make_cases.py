@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 POLICIES = ("constrained-sr", "sequential-halving", "top-two", "ocba-co", "uniform")
 CASES: dict[str, dict[str, Any]] = {
     "incentives": {"budgets": [100, 200, 400, 800, 1600]},
-    "flights": {"budgets": [500, 1000, 2000, 4000, 8000]},
+    "flights": {"budgets": [500, 1000, 2000, 4000, 8000], "force": True},
     "portfolios": {"budgets": [1000, 4000], "replications": 200, "force": True},
     "models": {"budgets": [42, 84, 168, 336]},
     "queueing": {"budgets": [50, 100, 200, 400, 800]},

@@ -82,7 +82,10 @@ def everything_else_goes_on(client: httpx.Client) -> None:
     """Ask, tell, fail, extend, create, raise the budget and look: all are answered."""
     at = "/api/studies/kept"
     pulls = strict(client.post(f"{at}/ask", json={"n": 3}))["pulls"]
-    assert strict(client.post(f"{at}/tell", json=reported(pulls[0]))) == {"status": "told"}
+    assert strict(client.post(f"{at}/tell", json=reported(pulls[0]))) == {
+        "status": "told",
+        "notes": [],
+    }
     lease = {"pull": pulls[1]["pull"], "lease": pulls[1]["lease"]}
     assert strict(client.post(f"{at}/extend", json=lease))["deadline"] > 0
     assert strict(client.post(f"{at}/fail", json=lease))["status"]

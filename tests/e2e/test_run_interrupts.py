@@ -25,7 +25,7 @@ from pathlib import Path
 def evaluate(arm, seed):
     Path(f"begun.{seed}").touch()
     time.sleep(%s)
-    return {"cost": 1.0 + seed %% 3, "risk": 0.1}
+    return {"cost": 1.0 + seed %% 3, "risk": 0.1 + seed %% 5 / 100}
 """
 
 

@@ -189,7 +189,7 @@ def test_paired_fits_have_the_same_split() -> None:
 
 def test_nothing_feasible() -> None:
     impossible = {"constraints": ["mean(worst_recall) >= 1.5"]}
-    with pytest.warns(rf.InfeasibleWarning, match=r"no arm is feasible.*blocks it.*no best_est"):
+    with pytest.warns(rf.InfeasibleWarning, match=r"No arm is feasible.*blocks it.*no best_est"):
         search = make(**impossible).fit(X, y)
     assert not search.feasible_
     assert search.verdict_.verdict == "infeasible"

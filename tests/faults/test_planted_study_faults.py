@@ -207,6 +207,13 @@ STAYS = of(BASELINES, "test_a_baseline_is_never_rejected_however_bad", "constrai
 AS_OFTEN = of(BASELINES, "test_an_adaptive_policy_pulls_the_baseline_as_often_as_any_other")
 NOISE = "tests.unit.test_stated_noise"
 BELIEF_TESTS = "tests.unit.test_beliefs"
+SPREADS_COVER = of(
+    BELIEF_TESTS, "test_intervals_of_spreads_of_yes_and_no_cover_on_average", "variance", 30
+)
+SURE_SPREADS = of(
+    BELIEF_TESTS, "test_a_spread_of_yes_and_no_is_as_sure_as_their_share",
+    "std(bad)", 0.5, False, 40,
+)  # fmt: skip
 ROUNDING = "tests.unit.test_rounding"
 OUTSIDE = "test_a_value_outside_its_bounds_is_refused_and_changes_nothing"
 SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing", 1)
@@ -227,7 +234,7 @@ WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
 UNSEEN = "study.unseen"
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
-ANSWERS, BASELINE = ("core.answers", "core.baseline")
+ANSWERS, BASELINE, SHARES = ("core.answers", "core.baseline", "core.shares")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
 HOLDING = "study.holding"
@@ -235,7 +242,7 @@ STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
-    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, BELIEFS, PRIORS, NOT_SEEN, UNSEEN),
+    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
@@ -833,6 +840,27 @@ FAULTS = [
         "events + 0.5 + self.pulls * self.shares", "events + 0.5 + self.pulls * 0.5",
         of(BELIEF_TESTS, "test_the_prior_of_shares_is_that_of_quadrature"),
     ),
+    fault(
+        "spreads of yes and no are as normal as others", BELIEFS,
+        "shares |= binary & are_spreads(problem)", "pass",
+        SPREADS_COVER, SURE_SPREADS,
+    ),
+    fault(
+        "a spread is never as great as where half are yes", SHARES,
+        "_HIGHEST[statistic] if low <= 0.5 <= high else float(ends.max())", "float(ends.max())",
+        SPREADS_COVER,
+    ),
+    fault(
+        "a sample's variance is that of its share", SHARES,
+        "product = part * (", "product = (",
+        SURE_SPREADS,
+    ),
+    fault(
+        "a share that is turned goes against what it goes with", BELIEFS,
+        "scores = self.signs[attribute] * scores  # as written", "pass  # as written",
+        of(BELIEF_TESTS, "test_draws_keep_what_goes_with_what", 3, 50, "share(y > 1) >= 0.01"),
+        of(BELIEF_TESTS, "test_draws_keep_what_goes_with_what", 40, 100, "share(y > 1) >= 0.01"),
+    ),
     # Its words.
     fault(
         "an arm is called the best whatever its chance", WORDS,
@@ -928,7 +956,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "running = np.array(view.last.alive) & seen", "running = seen",
+        "running = np.array(view.alive) & seen", "running = seen",
         as_the_paper("infeasible-first"),
     ),
     fault(

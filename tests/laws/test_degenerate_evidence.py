@@ -229,4 +229,4 @@ def test_lanes_choose_as_one_by_one() -> None:
             top_two.choose(study, uniforms[:, lane], right, top_two.make_work(arm_count, 2))
             assert found[lane] == right.tolist()
             seen["lanes"] += 1
-    assert seen["lanes"] > 20 * EACH
+    assert seen["lanes"] > (200 if LONG else 10) * EACH

@@ -115,17 +115,98 @@ def test_stated_variances_hold() -> None:
     assert abs(verdict.chance_feasible - stats.norm.cdf(0.02 * 60**0.5 / 0.1)) < NEAR
 
 
-@pytest.mark.parametrize("events", [0, 3])
-def test_draws_keep_what_goes_with_what(events: int) -> None:
-    beliefs = beliefs_of([events], [50], "share(y > 1) <= 0.2")
-    beliefs.covariances[0, 1, 1] = 0.09 * 0.91 / 50
+@pytest.mark.parametrize("limit", ["share(y > 1) <= 0.2", "share(y > 1) >= 0.01"])
+@pytest.mark.parametrize(("events", "count"), [(0, 50), (3, 50), (40, 100)])
+def test_draws_keep_what_goes_with_what(events: int, count: int, limit: str) -> None:
+    """As oriented, like the noise they have: of a limit from below lower is more events."""
+    beliefs = beliefs_of([events], [count], limit)
+    noise = max(events, 1) / count * (1.0 - max(events, 1) / count) / count
+    beliefs.covariances[0, 1, 1] = noise
     beliefs.covariances[0, 0, 1] = beliefs.covariances[0, 1, 0] = (
-        0.7 * (beliefs.covariances[0, 0, 0] * beliefs.covariances[0, 1, 1]) ** 0.5
+        0.7 * (beliefs.covariances[0, 0, 0] * noise) ** 0.5
     )
     rng = verdict_stream(3)
     draw = beliefs.draws(rng, 0, beliefs.common(rng, [0], DRAWS), DRAWS)
-    assert stats.kstest(draw[:, 1], stats.beta(events + 0.5, 50.5 - events).cdf).pvalue > 1e-6
+    truth = stats.beta(events + 0.5, count + 0.5 - events)
+    if events < 30:  # from there on as good as normal
+        assert stats.kstest(beliefs.signs[1] * draw[:, 1], truth.cdf).pvalue > 1e-6
     assert abs(stats.spearmanr(draw[:, 0], draw[:, 1]).statistic - 0.683) < 0.05
+
+
+@pytest.mark.parametrize("spread", ["variance", "std"])
+@pytest.mark.parametrize("count", [10, 30, 100])
+def test_intervals_of_spreads_of_yes_and_no_cover_on_average(spread: str, count: int) -> None:
+    """Over all shares, exactly, and where events are rare or all but some: they say p (1 - p)."""
+    outcomes = np.arange(count + 1)
+    ends = np.array([spread_of_events(spread, [int(k)], count)[0] for k in outcomes])
+    true = np.linspace(0.0005, 0.9995, 1000)
+    spreads = true * (1.0 - true) if spread == "variance" else (true * (1.0 - true)) ** 0.5
+    inside = (ends[:, 0] <= spreads[:, None]) & (spreads[:, None] <= ends[:, 1])
+    covers = (stats.binom.pmf(outcomes, count, true[:, None]) * inside).sum(axis=1)
+    assert 0.94 < covers.mean() < 0.975
+    assert covers.min() > 0.83
+    rare = np.minimum(true, 1.0 - true) < 0.03
+    assert covers[rare].mean() > 0.93
+    assert ends.min() == 0.0
+    assert ends.max() == (0.25 if spread == "variance" else 0.5)
+
+
+def spread_of_events(spread: str, events: list[int], count: int) -> list[tuple[float, float]]:
+    """Return the intervals of arms' spreads as a study sees them."""
+    book = Book(
+        Problem.parse("minimize mean(x)", f"{spread}(bad) <= 0.1"), ["a", "b"], ["x", "bad"]
+    )
+    for arm, some in enumerate(events):
+        bad = (np.arange(count) < some).astype(float)
+        book.add(arm, np.column_stack([np.linspace(-1.0, 1.0, count), bad]))
+    beliefs = book.beliefs()
+    return [beliefs.interval(arm, 1) for arm in range(len(events))]
+
+
+@pytest.mark.parametrize(("written", "power"), [("variance(bad)", 1.0), ("std(bad)", 0.5)])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("events", [0, 2, 40])
+def test_a_spread_of_yes_and_no_is_as_sure_as_their_share(
+    written: str, power: float, turned: bool, events: int
+) -> None:
+    """One arm: the chance is that of Jeffreys' share, on the side of 1/2 where it was seen."""
+    seen, limit = 100 - events if turned else events, 0.16**power
+    verdict = study_of(f"{written} <= {limit}", [seen], 100).recommend()
+    truth = stats.beta(events + 0.5, 100.5 - events)
+    assert abs(verdict.chance_feasible - truth.cdf(0.2) - truth.sf(0.8)) < NEAR
+    estimate = verdict.arms[0].estimates[written]
+    ends = [0.0 if events == 0 else truth.ppf(0.025), truth.ppf(0.975)]
+    low, high = ((end * (1.0 - end)) ** power for end in ends)
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+    assert verdict.exact == ()
+
+
+def test_a_table_judges_spreads_of_yes_and_no_alike() -> None:
+    """Though a table's own variance is over its rows, and a study's over one less."""
+    table, limit = table_of([0, 30], 60), "variance(bad) <= 0.02"
+    log = read_log(table, arm="arm", objective="minimize mean(x)", constraints=limit, seed=1)
+    verdict = study_of(limit, [0, 30], 60).recommend()
+    assert float(log.answers.feasible.mean()) == verdict.chance_feasible
+    for arm, one in zip(log.arms, verdict.arms, strict=True):
+        reading, estimate = arm.readings["variance(bad)"], one.estimates["variance(bad)"]
+        assert (reading.low, reading.high) == (estimate.low, estimate.high)
+
+
+def test_a_metric_of_three_values_has_no_share() -> None:
+    """Nor one whose zeros and ones were stated to be exact."""
+    book = Book(Problem.parse("minimize mean(x)", "variance(bad) <= 0.1"), ["a"], ["x", "bad"])
+    book.add(0, np.column_stack([np.linspace(-1.0, 1.0, 30), np.arange(30) % 3 / 2.0]))
+    assert not book.beliefs().shares[1]
+    verdict = study_of("variance(bad) <= 0.1", [0], 30, noise={"exact": ["bad"]}).recommend()
+    estimate = verdict.arms[0].estimates["variance(bad)"]
+    assert (estimate.low, estimate.high) == (0.0, 0.0)
+    assert verdict.exact == ("variance(bad)",)
+
+
+def test_no_spread_at_all_is_never_proven() -> None:
+    verdict = study_of("variance(bad) <= 0", [0, 0], 40).recommend()
+    assert (verdict.verdict, verdict.chance_feasible) == ("too-close-to-call", 1.0)
+    assert [one.kind for one in verdict.doubts] == ["unseen"]
 
 
 @pytest.mark.parametrize("count", [10, 20, 60, 200])

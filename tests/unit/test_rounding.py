@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import ringfence as rf
 from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Own
 from ringfence.core.errors import EstimateError, InputError
@@ -196,7 +195,7 @@ def test_a_user_own_function_returns_what_has_powers() -> None:
 
 def test_a_baseline_counts_only_so_often() -> None:
     with pytest.raises(InputError, match=r"constraints\[0\].* at most 1e\+20 times"):
-        rf.Study.create(
+        Study.create(
             "s", arms=["a", "b"], objective="minimize mean(x)", budget=20, baseline="a",
             constraints="mean(x) <= 1e30 * baseline(mean(x))", storage="memory://",
         )  # fmt: skip
@@ -223,7 +222,7 @@ def default_study(**changes: Any) -> Study:
         "batch": 4,
         "storage": "memory://",
     }
-    return rf.Study.create("s", **{**plain, **changes})
+    return Study.create("s", **{**plain, **changes})
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda one: one.name)

@@ -429,9 +429,10 @@ def test_a_metric_that_never_leaves_its_threshold_is_inside() -> None:
     def law(arm: str, seed: int) -> dict[str, float]:
         return {"loss": float(np.random.default_rng(seed).normal()), "risk": 1.0}
 
-    verdict = judged(make(arms=2), law)
-    assert (verdict.feasible, verdict.verdict) == (True, "feasible")
-    assert verdict.chance_feasible == 1.0
+    for noise in (None, {"exact": ["risk"]}):  # a share of 1 at most, and 1
+        verdict = judged(make(arms=2, noise=noise), law)
+        assert (verdict.feasible, verdict.verdict) == (True, "feasible")
+        assert verdict.chance_feasible == 1.0
 
 
 def test_a_deceiver_with_the_same_objective_is_called_as_good() -> None:

@@ -17,7 +17,15 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.noise import BORROWED_PULLS
 from ringfence.core.priors import BetaPrior, NormalPrior, beta_prior, normal_prior
 from ringfence.core.problem import Problem
-from ringfence.core.shares import ask_for_none, possible_range, which_are_shares
+from ringfence.core.shares import (
+    are_spreads,
+    ask_for_none,
+    possible_range,
+    rarer_share,
+    spread_interval,
+    spread_of,
+    which_are_shares,
+)
 from ringfence.core.streams import Generator
 
 LEVEL = 0.95
@@ -38,8 +46,9 @@ class Beliefs:
 
     `variances` are those of the estimates, `covariances` those of all attributes of an arm.
     `freedom` of each variance is as large as numbers go where noise is known. `skews` are those of
-    one pull. `shares` tells which attributes are shares of yes-or-no outcomes, `statistics`
-    which are spreads. `lows` and `highs` bound what is possible.
+    one pull. `shares` tells which attributes are shares of yes-or-no outcomes, or their spreads,
+    `statistics` which are spreads. `lows` and `highs` bound what is possible.
+    `spared` is by how much less than the pulls a sum of squares is divided.
     """
 
     estimates: Floats
@@ -53,6 +62,7 @@ class Beliefs:
     highs: Floats
     signs: Floats
     none_asked: Mask
+    spared: float
 
     @classmethod
     def of(
@@ -68,19 +78,26 @@ class Beliefs:
         bounds: Mapping[str, tuple[float, float]] = MappingProxyType({}),
         trials: Integers | None = None,
         constant: Mask | None = None,
+        binary: Mask | None = None,
+        are_all: bool = False,
     ) -> "Beliefs":
         """Return what is believed of estimates whose pulls have these `covariances`.
 
         `thirds` [arm, attribute] are the sums of the cubed influences; `known` tells of which
         attributes the noise was stated. `trials` are the pulls that attributes rest on, where some
         rest on others than the `counts`; these are shares. What is `constant` is none: an event
-        that has not come will not come.
+        that has not come will not come. `binary` tells which attributes are of metrics that told
+        nothing but zeros and ones. Where the pulls `are_all` that there are, as the rows of a
+        table, spreads are theirs, and not those of what they are a sample of.
         """
         n = np.maximum(counts, 1)
         known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
         trials = np.repeat(counts[:, None], len(known), axis=1) if trials is None else trials
         shares = which_are_shares(problem, estimates, scatters, counts)
-        shares = (shares | (trials != counts[:, None]).any(axis=0)) & ~known
+        shares |= (trials != counts[:, None]).any(axis=0)
+        if binary is not None:
+            shares |= binary & are_spreads(problem)
+        shares &= ~known
         shares &= True if constant is None else ~constant
         lows, highs = possible_range(problem, shares, bounds)
         skews = _skews(thirds, scatters, counts, covariances)
@@ -96,6 +113,7 @@ class Beliefs:
             highs=highs,
             signs=problem.signs,
             none_asked=shares & ask_for_none(problem),
+            spared=0.0 if are_all else 1.0,
         )
 
     @property
@@ -120,10 +138,11 @@ class Beliefs:
         return np.asarray(at - deviation * unskewed(-scores, skew, count))
 
     def events(self, arm: int, attribute: int) -> float:
-        """Return how many events a share has seen."""
-        return float(self.signs[attribute] * self.estimates[arm, attribute]) * self.trials(
-            arm, attribute
-        )
+        """Return how many events a share has seen; a spread, of the rarer outcome."""
+        value = float(self.signs[attribute] * self.estimates[arm, attribute])
+        count = self.trials(arm, attribute)
+        part = max(count - self.spared, 0.0) / count
+        return float(round(count * rarer_share(self.statistics[attribute], value, part)))
 
     def trials(self, arm: int, attribute: int) -> float:
         """Return the pulls that an attribute of an arm rests on."""
@@ -133,6 +152,7 @@ class Beliefs:
         """Return the 95% interval as written; the ends never lie beyond what is possible."""
         if self.shares[attribute]:
             ends = share_interval(self.events(arm, attribute), self.trials(arm, attribute))
+            ends = spread_interval(self.statistics[attribute], *ends)
         else:
             from scipy.special import stdtrit
 
@@ -168,17 +188,19 @@ class Beliefs:
     def _drawn_shares(
         self, rng: Generator, arm: int, attribute: int, scores: Floats, prior: BetaPrior
     ) -> Floats:
-        """Return draws of a share. Those that go with other attributes keep their order."""
+        """Return draws of a share or its spread. Those that go with others keep their order."""
         events, count = self.events(arm, attribute), self.trials(arm, attribute)
         unwanted = events if self.signs[attribute] > 0.0 else count - events
         if self.none_asked[attribute] and unwanted < 0.5:
             return np.full(len(scores), float(self.estimates[arm, attribute]))
+        scores = self.signs[attribute] * scores  # as written, like the share itself
         a, b = prior.posterior(events, count)
         if min(events, count - events) >= _FEW:
             mean = a / (a + b)
             fresh = mean + scores * np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
+            fresh = spread_of(self.statistics[attribute], fresh)
         else:
-            fresh = rng.beta(a, b)
+            fresh = spread_of(self.statistics[attribute], rng.beta(a, b))
             if self._is_correlated(arm, attribute):
                 fresh = np.sort(fresh)[np.argsort(np.argsort(scores))]
         return np.asarray(self.signs[attribute] * fresh)

@@ -17,6 +17,7 @@ from ringfence.simulation.logs import Log
 
 LEAST_ROWS = 30
 LEAST_CONFIDENCE = 0.8
+_SURE = 0.95  # that an answer keeps its limits, from where on nothing is said of it
 _TAIL_ROWS = 5  # beyond a quantile, or the limit of a share
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
 _MOST_NAMED = 5
@@ -152,12 +153,22 @@ def _too_close(log: Log) -> Iterator[Doubt]:
     yield Doubt(
         "too-close",
         f"the table itself cannot say who is right: {right.name!r} ({flag}) is so in "
-        f"{log.confidence:.0%} of the truths that its noise allows, and {LEAST_CONFIDENCE:.0%} "
-        f"are asked for; {_listed(shares)}{_closest(log, rivals)}",
+        f"{log.confidence:.0%} of the truths that its noise allows{_keeping(log)}, and "
+        f"{LEAST_CONFIDENCE:.0%} are asked for; {_listed(shares)}{_closest(log, rivals)}",
         "Log more rows of these arms, move the threshold, or leave out what need not be told "
         "apart.",
         (right.name, *_names(log, rivals[:_MOST_NAMED])),
     )
+
+
+def _keeping(log: Log) -> str:
+    """Return in words how often the answer keeps its limits, where that is what is in doubt.
+
+    Its estimates may lie well within them: of an arm that stands out by few rows what the others
+    show is believed too.
+    """
+    keeps = float(log.answers.passing[log.instance.hardness.optimal])
+    return f" (it keeps its limits in {keeps:.0%})" if log.feasible and keeps < _SURE else ""
 
 
 def _closest(log: Log, rivals: Sequence[int]) -> str:

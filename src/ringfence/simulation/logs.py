@@ -154,7 +154,14 @@ def read_log(
     scatters, thirds = _scatters(instance, samples)
     errors = _errors(scatters, counts, instance.means, instance.judged.means)
     beliefs = Beliefs.of(
-        instance.judged, instance.means, scatters, thirds, counts, errors * counts[:, None, None]
+        instance.judged,
+        instance.means,
+        scatters,
+        thirds,
+        counts,
+        errors * counts[:, None, None],
+        binary=np.array([_is_binary(samples, one.metric) for one in instance.judged.attributes]),
+        are_all=True,
     )
     theory = instance.hardness
     answers = drawn_answers(
@@ -216,6 +223,11 @@ def _samples(instance: Instance, columns: Columns, arm: str) -> tuple[Mapping[st
         {metric: values[metric][owner == i] for metric in metrics}
         for i in range(len(instance.arms))
     )
+
+
+def _is_binary(samples: Sequence[Mapping[str, Floats]], metric: str) -> bool:
+    """Tell whether all values of a metric are zeros and ones."""
+    return all(bool(np.isin(sample[metric], (0.0, 1.0)).all()) for sample in samples)
 
 
 def _scatters(instance: Instance, samples: Sequence[Mapping[str, Floats]]) -> tuple[Floats, Floats]:

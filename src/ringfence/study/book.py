@@ -274,7 +274,7 @@ class Book:
 
     def beliefs(self) -> Beliefs:
         """Return what the truth of each arm by itself may be."""
-        nobody = np.zeros(len(self.counts), np.bool_)
+        nobody, metrics = np.zeros(len(self.counts), np.bool_), self.problem.metrics
         plain = self.plain_evidence(nobody, np.arange(len(self.counts)))
         return Beliefs.of(
             self.problem,
@@ -287,6 +287,7 @@ class Book:
             bounds=self.noise.bounds,
             trials=self.trials,
             constant=self.is_constant,
+            binary=self._binary[[metrics.index(one.metric) for one in self.problem.attributes]] > 0,
         )
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:

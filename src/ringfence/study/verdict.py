@@ -210,7 +210,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         exact=tuple(
             str(attribute)
             for attribute, silent in zip(
-                plan.problem.attributes, beliefs.variances[judged].max(axis=0) == 0.0, strict=True
+                plan.problem.attributes, _never_varies(beliefs, judged), strict=True
             )
             if silent
         ),
@@ -218,6 +218,11 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         apparent=plan.definition.arm_names[apparent],
         doubts=doubts,
     )
+
+
+def _never_varies(beliefs: Beliefs, judged: Mask) -> Mask:
+    """Tell which attributes never varied, where more pulls would not show any event either."""
+    return np.asarray((beliefs.variances[judged].max(axis=0) == 0.0) & ~beliefs.shares)
 
 
 def no_answer(plan: Plan, view: View) -> str:
