@@ -812,6 +812,11 @@ FAULTS = [
            "mean(risk) <= 3.3", None, True),
     ),
     fault(
+        "zeros are a share whatever the limit", UNSEEN,
+        "beliefs.shares & ~may_be_more(problem, plan.noise.bounds)", "beliefs.shares",
+        of(VERDICT, "test_zeros_of_what_may_be_more_are_doubted", "mean(risk) <= 5", None, True),
+    ),
+    fault(
         "the worst of failed pulls is the best", UNSEEN,
         "[{-1: low, 1: high}[end] for end in sorted(bad)]",
         "[{-1: high, 1: low}[end] for end in sorted(bad)]",

@@ -429,10 +429,39 @@ def test_a_metric_that_never_leaves_its_threshold_is_inside() -> None:
     def law(arm: str, seed: int) -> dict[str, float]:
         return {"loss": float(np.random.default_rng(seed).normal()), "risk": 1.0}
 
-    for noise in (None, {"exact": ["risk"]}):  # a share of 1 at most, and 1
+    for noise in ({"risk": {"bounds": [0, 1]}}, {"exact": ["risk"]}):  # a share of 1 at most, and 1
         verdict = judged(make(arms=2, noise=noise), law)
         assert (verdict.feasible, verdict.verdict) == (True, "feasible")
         assert verdict.chance_feasible == 1.0
+
+
+@pytest.mark.parametrize(
+    ("limit", "noise", "doubted"),
+    [
+        ("mean(risk) <= 0.3", None, False),  # a share, and its Beta says how sure that is
+        ("mean(risk) <= 5", None, True),  # no share is above 5: who asks this expects more than 1
+        ("mean(risk) <= 1", None, True),
+        ("mean(risk) >= 0", None, True),
+        ("variance(risk) <= 0.25", None, True),
+        ("variance(risk) <= 0.2", None, False),
+        ("mean(risk) <= 5", {"risk": {"bounds": [0, 1]}}, False),
+        ("mean(risk) <= 5", {"exact": ["risk"]}, False),
+        ("mean(risk) <= 5", {"risk": {"bounds": [0, 1000]}}, True),  # 3 in 30 may be 1000
+        ("mean(risk) <= 0.3", {"risk": {"bounds": [0, 1000]}}, True),
+        ("mean(risk) <= 101", {"risk": {"bounds": [0, 1000]}}, False),
+        ("p80(risk) <= 5", None, False),  # a share of pulls above 5, whatever they are
+    ],
+)
+def test_zeros_of_what_may_be_more_are_doubted(limit: str, noise: Any, doubted: bool) -> None:
+    """Nothing but zeros in 30 pulls an arm: a share of yes and no, or costs that did not come."""
+    verdict = judged(
+        make(arms=2, constraints=limit, noise=noise),
+        lambda arm, seed: {"loss": 9.0 * float(arm[-1]) + seed % 3, "risk": 0.0},
+    )
+    assert (verdict.arm, verdict.feasible) == ("arm 0", True)
+    assert {one.kind for one in verdict.doubts} == ({"unseen"} if doubted else set())
+    assert verdict.verdict == ("too-close-to-call" if doubted else "feasible")
+    assert verdict.confidence <= 0.95 or not doubted
 
 
 def test_a_deceiver_with_the_same_objective_is_called_as_good() -> None:
@@ -749,9 +778,12 @@ def test_what_the_named_arm_did_not_show_is_doubted_though_others_showed_it(
     assert verdict.verdict == ("too-close-to-call" if doubted else "feasible")
 
 
-def test_pulls_that_failed_are_failures_at_worst() -> None:
+@pytest.mark.parametrize(
+    ("limit", "shown"), [("mean(failed) <= 0.08", 0.2), ("p90(failed) <= 0.5", 1.0)]
+)
+def test_pulls_that_failed_are_failures_at_worst(limit: str, shown: float) -> None:
     """Arm 0 is better and fails in every fifth pull; a limit on failures is what it breaks."""
-    study = make(arms=2, budget=200, constraints="mean(failed) <= 0.08", max_failures=9)
+    study = make(arms=2, budget=200, constraints=limit, max_failures=9)
     count: Counter[str] = Counter()
     for pull in study.pulls():
         count[pull.arm] += 1
@@ -762,6 +794,9 @@ def test_pulls_that_failed_are_failures_at_worst() -> None:
     verdict = study.recommend()
     assert (verdict.arm, verdict.verdict, verdict.doubts) == ("arm 1", "feasible", ())
     assert [arm.failed for arm in verdict.arms] == [20, 0]
+    estimates = [arm.estimates[limit.split(" ", maxsplit=1)[0]] for arm in verdict.arms]
+    assert [one.value for one in estimates] == [pytest.approx(shown), 0.0]
+    assert estimates[0].low <= shown <= estimates[0].high
 
 
 def test_failures_that_could_not_change_the_answer_are_no_doubt() -> None:

@@ -132,13 +132,19 @@ def test_doubts_are_said_first_with_what_helps_and_counted() -> None:
     unseen = [Doubt("unseen", f"arm {k}", "mean(fail)", 10) for k in range(6)]
     verdict = two(verdict="too-close-to-call", doubts=tuple(unseen), exact=("mean(fail)", "p50(x)"))
     assert sentence(verdict).endswith("but what was not seen could change the answer.")
+    arms = [make_arm("a", "optimal", 1.0, 1.0)]
+    none = make_verdict(arms, verdict="too-close-to-call", doubts=tuple(unseen))
+    assert sentence(none) == (
+        "Too close to call: no arm looks feasible and a comes nearest, but what was not seen could "
+        "change the answer."
+    )
     said = findings(verdict)
     assert said[0].startswith("mean(fail) of arm 0 never varied in 10 pulls: values that were not")
     assert said[4:6] == [
         "2 more are in doubt for the same reason.",
         (
-            "What is a constant can be stated, before the first pull: exact under [noise]. Else "
-            "more pulls may show them."
+            "Before the first pull a constant can be stated as exact under [noise], and how far "
+            "values may lie as bounds. Else more pulls may show them."
         ),
     ]
     assert said[6:] == ["p50(x) never varied: it is taken to be exact."]  # the other is in doubt

@@ -42,6 +42,27 @@ def ask_for_none(problem: Problem) -> Mask:
     return np.append(False, (problem.factors == 0.0) & (problem.thresholds <= ends))
 
 
+def may_be_more(problem: Problem, bounds: Mapping[str, tuple[float, float]]) -> Mask:
+    """Tell which attributes nobody took for shares, whatever their metrics showed so far.
+
+    Stated bounds reach beyond 0 and 1, or, without any, a limit is one that every share keeps: who
+    asks for costs of at most 5 expects more than zeros and ones.
+    """
+    found = []
+    kept = [False, *(problem.factors == 0.0) & (problem.thresholds >= _highest(problem)[1:])]
+    for attribute, is_kept in zip(problem.attributes, kept, strict=True):
+        low, high = bounds.get(attribute.metric, (0.0, 1.0))
+        within = not is_kept if attribute.metric not in bounds else low >= 0.0 and high <= 1.0
+        found.append(attribute.bound is None and not within)
+    return np.array(found)
+
+
+def _highest(problem: Problem) -> Floats:
+    """Return the greatest oriented value of every attribute as a share, or the spread of one."""
+    highest = [_HIGHEST.get(one.statistic, 1.0) for one in problem.attributes]
+    return np.where(problem.signs > 0.0, highest, 0.0)
+
+
 def possible_range(
     problem: Problem, shares: Mask, bounds: Mapping[str, tuple[float, float]]
 ) -> tuple[Floats, Floats]:

@@ -20,7 +20,10 @@ from ringfence.study.verdict import (
 NEARLY_SURE, NEARLY_NEVER = 0.999, 0.001  # what draws can tell
 _LIKELY = 0.5
 _MOST_NAMED, _MOST_LINES = 8, 4
-_CONSTANT = "What is a constant can be stated, before the first pull: exact under [noise]."
+_CONSTANT = (
+    "Before the first pull a constant can be stated as exact under [noise], and how far values may "
+    "lie as bounds. Else more pulls may show them."
+)
 _FAILURES = "What a failed pull counts as can be stated: on_failure and on_timeout under [pull]."
 EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
 CAVEAT = (
@@ -85,13 +88,15 @@ def _said(verdict: Verdict) -> str:
         apart = f"{none} sure that none is, {sure} that {arm} is the nearest"
         return f"{headline(verdict)}: {both if none == sure else apart}."
     best = "looks best" if verdict.apparent == arm else "is the likeliest answer"
+    nearest = f"no arm looks feasible and {arm} comes nearest"
     if verdict.doubts:
-        return f"too close to call: {arm} {best}, but what was not seen could change the answer."
+        looks = f"{arm} {best}" if verdict.feasible else nearest
+        return f"too close to call: {looks}, but what was not seen could change the answer."
     if verdict.feasible:
         keeps = percent(verdict.chance_keeps_limits)
         return f"too close to call: {arm} {best}, but is only {keeps} likely to keep its limits."
     return (
-        f"too close to call: no arm looks feasible and {arm} comes nearest, but it is "
+        f"too close to call: {nearest}, but it is "
         f"{percent(verdict.chance_feasible)} likely that some arm is feasible."
     )
 
@@ -188,7 +193,7 @@ def _doubted(doubts: Sequence[Doubt]) -> list[str]:
     ]
     lines = _some(unseen, "are in doubt for the same reason")
     if unseen:
-        lines.append(f"{_CONSTANT} Else more pulls may show them.")
+        lines.append(_CONSTANT)
     lines += _some(failed, "arms are in doubt for the same reason")
     return [*lines, *[_FAILURES] * bool(failed)]
 

@@ -66,6 +66,7 @@ class Book:
         self.arms = tuple(arms)
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
         width = len(self.problem.attributes)
+        self._counts_failures = counts_failures
         self.counts: Integers = np.zeros(len(arms), np.int64)
         self.failures: Integers = np.zeros(len(arms), np.int64)
         self._of_failures = [
@@ -254,6 +255,11 @@ class Book:
     def sample(self, arm: int) -> Floats:
         """Return an arm's pulls [pull, metric] where sums of them do not suffice."""
         return np.concatenate(self._samples[arm])
+
+    def silent_failures(self, arm: int, metric: str) -> Floats:
+        """Return what an arm's failures, of which nothing was told, say of a metric."""
+        says = self._counts_failures and metric == FAILED_METRIC
+        return np.ones(int(self.failures[arm]) if says else 0)
 
     def told_range(self, metric: str) -> tuple[float, float]:
         """Return the least and the greatest value of a metric that any arm was told."""

@@ -15,6 +15,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.baseline import differences
 from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.shares import may_be_more
 from ringfence.core.unseen import reach_of_unseen
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
@@ -50,17 +51,20 @@ def doubts_of(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) ->
 def never_varied(plan: Plan, book: Book, judged: Mask, named: int) -> Mask:
     """Tell which attributes of which arms never varied, and may yet: those not stated to be exact.
 
-    A share whose limit asks for no event at all is as doubtful where none came. Where other arms
-    varied, an arm that did not has some of their noise; but of the `named` arm it is claimed that
-    it keeps its limits, and noise of others does not show how far its own values may lie.
+    A share whose limit asks for no event at all is as doubtful where none came, and so is one that
+    may be more than a share. Where other arms varied, an arm that did not has some of their noise;
+    but of the `named` arm it is claimed that it keeps its limits, and noise of others does not show
+    how far its own values may lie.
     """
     beliefs, problem = book.beliefs(), book.problem
-    silent = beliefs.variances[judged].max(axis=0) == 0.0
-    doubtful = np.tile((silent & ~beliefs.shares) | beliefs.none_asked, (len(judged), 1))
+    constant = np.diagonal(book.scatters, axis1=1, axis2=2) == 0.0
+    shares = beliefs.shares & ~may_be_more(problem, plan.noise.bounds)
+    exact = beliefs.variances[judged].max(axis=0) == 0.0
+    silent = np.where(beliefs.shares, constant[judged].all(axis=0), exact)
+    doubtful = np.tile((silent & ~shares) | beliefs.none_asked, (len(judged), 1))
     own = np.array([attribute.own is not None for attribute in problem.attributes])
     known = plan.noise.about(problem).is_known
-    doubtful[named, 1:] |= ~(beliefs.shares | own | known)[1:]
-    constant = np.diagonal(book.scatters, axis1=1, axis2=2) == 0.0
+    doubtful[named, 1:] |= ~(shares | own | known)[1:]
     return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
 
 

@@ -332,6 +332,8 @@ def _written(
             else:
                 sample = samples[arm][:, book.columns] if len(samples) else book.sample(arm)
                 columns = dict(zip(problem.metrics, sample.T, strict=True))
+                metric = attribute.metric
+                columns[metric] = np.append(columns[metric], book.silent_failures(arm, metric))
                 one = measure_sample(
                     attribute, columns, arm=book.arms[arm], signs=[float(signs[c])]
                 )
