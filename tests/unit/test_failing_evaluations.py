@@ -239,6 +239,8 @@ def test_time_outs_that_are_told_keep_an_option_from_being_the_best() -> None:
     b = next(arm for arm in verdict.arms if arm.name == "b")
     assert b.kind != "optimal"
     assert max(study.observations()["latency_s"]) == 10.0
+    assert (b.failed > 0, b.untold) == (True, 0)
+    assert "on_timeout: latency_s 10, correct 0" in study.record()
     assert study.doctor().is_sound
 
 

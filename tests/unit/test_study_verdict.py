@@ -746,6 +746,7 @@ def test_failed_pulls_count_as_bad_as_can_be(direction: str, fails: bool) -> Non
         assert (verdict.verdict, verdict.doubts, failed) == ("feasible", (), [0, 0])
         return
     assert (verdict.verdict, failed) == ("too-close-to-call", [8, 0])
+    assert [arm.untold for arm in verdict.arms] == [8, 0]
     assert [(one.kind, one.arm, one.failed) for one in verdict.doubts] == [("failures", "arm 0", 8)]
     assert verdict.confidence <= 0.95
 

@@ -159,6 +159,22 @@ def test_doubts_are_said_first_with_what_helps_and_counted() -> None:
     ]
 
 
+def test_failures_of_the_answer_that_told_nothing_are_said() -> None:
+    """They speak of the others only: an option that times out may be the fastest in the rest."""
+    b = make_arm("b", "optimal", -1.0, 1.0, pulls=178, failed=22, untold=22)
+    said = findings(make_verdict([b]))
+    assert said == [
+        "22 of 200 pulls of b failed and told nothing: what is said of it rests on the others.",
+        "What a failed pull counts as can be stated: on_failure and on_timeout under [pull].",
+    ]
+    stated = make_arm("b", "optimal", -1.0, 1.0, pulls=200, failed=22)
+    assert findings(make_verdict([stated])) == []
+    doubt = Doubt("failures", "b", None, 178, failed=22)
+    said = findings(make_verdict([b], verdict="too-close-to-call", doubts=(doubt,)))
+    assert len(said) == 2
+    assert said[0].startswith("b has 22 failed pulls beside 178 told")
+
+
 def test_what_looks_past_a_limit_is_worded_as_an_estimate() -> None:
     past = make_arm("a", "deceiver", 1.0, 5.0, blocked_by=(OVER,), chance_feasible=0.37)
     assert outside(past) == "over mean(loss) <= 4 (5): 63.0% likely infeasible"

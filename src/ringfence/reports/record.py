@@ -115,6 +115,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             *(["limit", limit] for limit in definition.constraints),
             *([["baseline", definition.baseline]] if definition.baseline is not None else []),
             *(["stated noise", one] for one in _stated(definition)),
+            *(["told in place of a failure", one] for one in _stand_ins(definition)),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],
             ["budget at first", str(definition.budget)],
@@ -131,6 +132,16 @@ def _stated(definition: Definition) -> list[str]:
         if isinstance(said, list)
         else f"{metric}: " + ", ".join(f"{key} {value}" for key, value in said.items())
         for metric, said in definition.noise.items()
+    ]
+
+
+def _stand_ins(definition: Definition) -> list[str]:
+    """Return what counts in place of failed pulls, and of those that took too long."""
+    stated = {"on_timeout": definition.on_timeout, "on_failure": definition.on_failure}
+    return [
+        f"{key}: " + ", ".join(f"{metric} {value:g}" for metric, value in values.items())
+        for key, values in stated.items()
+        if values
     ]
 
 

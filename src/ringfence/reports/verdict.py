@@ -141,6 +141,7 @@ def findings(verdict: Verdict) -> list[str]:
         lines += [
             f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by
         ]
+    lines += _silent(chosen, verdict.doubts)
     lines += appearance(verdict)
     if not verdict.feasible:
         lines.append("How near arms come, their margin, is in units of the noise.")
@@ -196,6 +197,14 @@ def _doubted(doubts: Sequence[Doubt]) -> list[str]:
         lines.append(_CONSTANT)
     lines += _some(failed, "arms are in doubt for the same reason")
     return [*lines, *[_FAILURES] * bool(failed)]
+
+
+def _silent(arm: ArmVerdict, doubts: Sequence[Doubt]) -> list[str]:
+    """Return that pulls of an arm say nothing since they failed, where no doubt has said so."""
+    if not arm.untold or any(one.kind == "failures" for one in doubts):
+        return []
+    pulls = f"{arm.untold} of {arm.pulls + arm.untold} pulls of {arm.name}"
+    return [f"{pulls} failed and told nothing: what is said of it rests on the others.", _FAILURES]
 
 
 def flip_sentence(flip: Flip) -> str:

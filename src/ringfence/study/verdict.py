@@ -50,8 +50,9 @@ class ArmVerdict:
     `margin` is its largest violation in units of the noise, with the 95% interval of the constraint
     that it belongs to; `blocked_by` the constraints that it seems to break. `error` is what the
     last failed pull said, on one line, of an arm that was withdrawn for failing. `failed` are its
-    failed pulls. `chance_feasible` is the share of draws in which it keeps all its limits,
-    `chance_best` that in which it is the answer; None where it was seen too rarely to judge.
+    failed pulls, `untold` those in place of which nothing was told. `chance_feasible` is the share
+    of draws in which it keeps all its limits, `chance_best` that in which it is the answer; None
+    where it was seen too rarely to judge.
     """
 
     name: str
@@ -68,6 +69,7 @@ class ArmVerdict:
     margin_high: float | None = None
     error: str | None = None
     failed: int = 0
+    untold: int = 0
     chance_feasible: float | None = None
     chance_best: float | None = None
 
@@ -190,6 +192,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 margin_high=high,
                 error=view.errors.get(arm),
                 failed=int(view.failures[arm]),
+                untold=int(book.failures[arm]),
                 chance_feasible=float(answers.passing[arm]) if seen else None,
                 chance_best=float(answers.chances[arm]) if seen else None,
             )

@@ -291,6 +291,7 @@ class Arm(BaseModel):
     gap: float | None
     error: Annotated[str | None, Field(description="The last one, of an arm that failed.")]
     failed: Annotated[int, Field(description="How many of its pulls failed.")]
+    untold: Annotated[int, Field(description="Of these, those with nothing told in their place.")]
     chance_feasible: Annotated[
         float | None, Field(description="The chance that it keeps all its limits.")
     ]
