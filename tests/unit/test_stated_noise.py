@@ -229,7 +229,9 @@ def test_a_constant_of_zeros_and_ones_is_exact_where_that_is_stated(
     ("noise", "words"),
     [
         ({"exact": "x"}, "must be a list of metrics"),
-        ({"exact": ["y"]}, "noise.y is of no metric"),
+        ({"exact": ["y"]}, "noise.exact names 'y', which is no metric of an expression: x"),
+        ({"exact": {"x": 1}}, "must be a list of metrics"),
+        ({"exact": [["x"]]}, "noise.exact names"),
         ({"exact": ["x"], "x": {"sigma": 1.0}}, "A constant has none"),
     ],
 )

@@ -60,8 +60,8 @@ class StatedNoise:
         covariance = None
         exact: tuple[str, ...] = ()
         for name, said in stated.items():
-            if name == EXACT and not isinstance(said, Mapping):
-                exact = _exact(said, problem, recorded)
+            if name == EXACT and not (isinstance(said, Mapping) and EXACT in problem.metrics):
+                exact = _exact(said, problem)
                 continue
             if name == COVARIANCE and not isinstance(said, Mapping):
                 covariance = _covariance(said, means)
@@ -197,14 +197,19 @@ def _require_metric(name: Any, problem: Problem, recorded: Sequence[str]) -> Non
     )
 
 
-def _exact(said: Any, problem: Problem, recorded: Sequence[str]) -> tuple[str, ...]:
+def _exact(said: Any, problem: Problem) -> tuple[str, ...]:
     if isinstance(said, str) or not isinstance(said, Sequence):
         raise InputError(
             f"noise.exact = {_shown(said)} must be a list of metrics that are constants of each "
             f"arm, such as ['{problem.metrics[0]}']. Fix it, or leave it out."
         )
     for name in said:
-        _require_metric(name, problem, recorded)
+        if name not in problem.metrics:
+            raise InputError(
+                f"noise.exact names {_shown(name)}, which is no metric of an expression: "
+                f"{', '.join(problem.metrics)}.{nearest(name, problem.metrics)} Name one of these, "
+                "or leave it out."
+            )
     return tuple(dict.fromkeys(said))
 
 
