@@ -10,6 +10,7 @@ from ringfence.core.answers import DRAWS
 from ringfence.core.beliefs import Beliefs, quantile_interval, share_interval, students, unskewed
 from ringfence.core.priors import beta_prior, normal_prior
 from ringfence.core.problem import Problem
+from ringfence.core.sparse import normal_variance, with_sparse_tails
 from ringfence.core.streams import verdict_stream
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.logs import read_log
@@ -317,6 +318,50 @@ def test_intervals_of_quantiles_cover_and_are_no_longer_than_they_must(
         assert chance[below >= high - 1].sum() > 0.025
     assert (low == -np.inf) == (chance[0] > 0.025)
     assert (high == np.inf) == (chance[-1] > 0.025)
+
+
+LARGEST_ALIKE = [0.2, 0.29, 0.41, 0.5, 0.74, 0.87, 1.29, 1.68, 1.68, 1.7]
+FURTHER_APART = [0.49, 0.57, 0.92, 0.95, 1.01, 1.09, 1.31, 1.68, 2.27, 2.35]
+
+
+@pytest.mark.parametrize(("repeated", "least", "most"), [(1, 0.5, 0.85), (100, 0.99, 1.0)])
+def test_a_p95_is_not_certain_where_the_largest_pulls_happen_to_be_alike(
+    repeated: int, least: float, most: float
+) -> None:
+    """With ten pulls each, nobody knows how far up either goes; a thousand of them tell."""
+    rows = {
+        "arm": ["a"] * 10 * repeated + ["b"] * 10 * repeated,
+        "x": LARGEST_ALIKE * repeated + FURTHER_APART * repeated,
+        "y": np.tile(np.linspace(-1.0, 1.0, 10), 2 * repeated).tolist(),
+    }
+    study = Study.create(
+        "s", arms=["a", "b"], objective="minimize p95(x)", constraints="mean(y) <= 9",
+        budget=100, policy="uniform", storage="memory://", seed=1,
+    )  # fmt: skip
+    study.bring(rows, arm="arm", label="log")
+    verdict = study.recommend()
+    assert verdict.arm == "a"
+    assert least < verdict.confidence <= most
+    if repeated == 1:
+        assert {arm.estimates["p95(x)"].high for arm in verdict.arms} == {np.inf}
+
+
+def test_a_quantile_is_as_noisy_as_a_normal_ones_until_pulls_beyond_it_tell() -> None:
+    problem = Problem.parse("minimize p95(x)", "mean(y) <= 1")
+    counts = np.array([10, 100, 10_000])
+    covariances = np.tile(np.array([[0.01, 0.05], [0.05, 1.0]]), (3, 1, 1))
+    found = with_sparse_tails(problem.attributes, covariances, counts, [np.ones(3), np.ones(3)])
+    whole = 0.95 * 0.05 / stats.norm.pdf(stats.norm.ppf(0.95)) ** 2
+    beyond = 0.05 * counts
+    expected = (beyond * 0.01 + 5.0 * whole) / (beyond + 5.0)
+    assert found[:, 0, 0] == pytest.approx(expected, rel=2e-3)
+    assert found[2, 0, 0] < 0.06
+    assert found[:, 0, 1] / np.sqrt(found[:, 0, 0]) == pytest.approx([0.5] * 3)
+    assert found[:, 1, 1].tolist() == [1.0] * 3
+    assert normal_variance(0.5) == pytest.approx(np.pi / 2.0, rel=1e-3)
+    assert covariances[0, 0, 0] == 0.01, "what is handed over stays as it is"
+    noisy = with_sparse_tails(problem.attributes, 900.0 * covariances, counts, [np.ones(3)] * 2)
+    assert noisy[:, 0, 0] == pytest.approx([9.0] * 3), "noise that is larger stays"
 
 
 def test_a_quantile_of_zeros_and_ones_stays_between_them() -> None:

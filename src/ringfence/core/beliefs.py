@@ -37,6 +37,7 @@ _BORROWED_SKEW = 30.0  # pulls' worth of all arms' skewness in that of one
 _MOST_SKEW = 1e100  # of degenerate evidence: the square of a larger one overflows
 _SKEWED = 8.0  # the squared skewness at which a variance is known half as well
 _LEAST_FREEDOM = 4.0
+_OF_TAILS = ("cvar", "lower_cvar", "quantile")
 _FEW = 30.0  # events from which on draws of a share are as good as normal
 
 
@@ -231,14 +232,14 @@ def _freedom(problem: Problem, counts: Integers, skews: Floats) -> Floats:
     """Return the pulls that tell of each arm's noise: its own, and some of the others'.
 
     A skewed metric's variance is made by few large values: fewer pulls tell of it. Of a tail mean
-    only those in the tail do, twice as many as there are.
+    only those in the tail do, twice as many as there are, and of a quantile those beyond it.
     """
     own = np.maximum(counts - 1, 0).astype(np.float64)
     pulls = own + np.minimum(BORROWED_PULLS, own.sum() - own)
     telling = pulls[:, None] / (1.0 + skews**2 / _SKEWED)
     telling = np.maximum(telling, np.minimum(pulls, _LEAST_FREEDOM)[:, None])
     for c, attribute in enumerate(problem.attributes):
-        if attribute.statistic in ("cvar", "lower_cvar") and attribute.level is not None:
+        if attribute.statistic in _OF_TAILS and attribute.level is not None:
             tail = min(attribute.level, 1.0 - attribute.level)
             telling[:, c] = np.minimum(telling[:, c], 2.0 * tail * pulls)
     return np.asarray(np.maximum(telling, 1.0))

@@ -23,6 +23,7 @@ from ringfence.core.hardness import Kind
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import fill_covariances, fill_pooled
 from ringfence.core.problem import Problem
+from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import LARGEST
 from ringfence.core.streams import verdict_stream
 from ringfence.simulation.instance import Instance
@@ -153,14 +154,16 @@ def read_log(
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
     scatters, thirds = _scatters(instance, samples)
     errors = _errors(scatters, counts, instance.means, instance.judged.means)
+    attributes = instance.judged.attributes
+    varied = [shrunk_variances([sample[one.metric] for sample in samples]) for one in attributes]
     beliefs = Beliefs.of(
         instance.judged,
         instance.means,
         scatters,
         thirds,
         counts,
-        errors * counts[:, None, None],
-        binary=np.array([_is_binary(samples, one.metric) for one in instance.judged.attributes]),
+        with_sparse_tails(attributes, errors * counts[:, None, None], counts, varied),
+        binary=np.array([_is_binary(samples, one.metric) for one in attributes]),
         are_all=True,
     )
     theory = instance.hardness

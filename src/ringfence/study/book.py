@@ -27,6 +27,7 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
+from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
 from ringfence.policies.policy import Evidence
@@ -288,13 +289,26 @@ class Book:
             self.scatters,
             self._thirds,
             self.counts,
-            plain.covariances,
+            self._with_sparse_tails(plain.covariances),
             known=self._known.is_known,
             bounds=self.noise.bounds,
             trials=self.trials,
             constant=self.is_constant,
             binary=self._binary[[metrics.index(one.metric) for one in self.problem.attributes]] > 0,
         )
+
+    def _with_sparse_tails(self, covariances: Floats) -> Floats:
+        """Return covariances in which a quantile with few pulls beyond it is no surer than that."""
+        attributes = self.problem.attributes
+        if not any(one.statistic == "quantile" for one in attributes):
+            return covariances
+        variances = []
+        for one in attributes:
+            place = self.problem.metrics.index(one.metric)
+            mine = [np.concatenate([b[:, place] for b in blocks]) if blocks else np.zeros(0)
+                    for blocks in self._samples]  # fmt: skip
+            variances.append(shrunk_variances(mine))
+        return with_sparse_tails(attributes, covariances, self.counts, variances)
 
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
         """Return what the rules see, with noise as it was stated or estimated from all pulls.
