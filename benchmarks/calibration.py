@@ -338,7 +338,7 @@ def main() -> None:
     ask.add_argument("--arms", nargs="+", type=int, default=[2, 8, 30])
     ask.add_argument("--pulls", nargs="+", type=int, default=[10, 30, 100, 200])
     ask.add_argument("--policies", nargs="+", default=list(POLICIES))
-    ask.add_argument("--count", type=int, default=60, help="studies of each cell")
+    ask.add_argument("--count", type=int, default=30, help="studies of each cell")
     ask.add_argument("--workers", type=int, default=2)
     ask.add_argument("--json", help="write every study to this file")
     said = ask.parse_args()

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.calibration import FAMILIES, Outcome, outcomes
+from benchmarks.calibration import FAMILIES, POLICIES, Outcome, Truth, outcomes, verdict_on
 from ringfence.core import beliefs, priors
 from ringfence.core.answers import drawn_answers
+from ringfence.core.arrays import Floats
 from ringfence.core.problem import Problem
 from ringfence.core.streams import verdict_stream
 from ringfence.study.book import Book
@@ -62,6 +63,40 @@ def test_intervals_hold_the_truth(studies: list[Outcome]) -> None:
         objectives = np.array([one.objectives_covered / one.arms for one in mine])
         error = objectives.std(ddof=1) / len(mine) ** 0.5
         assert objectives.mean() > 0.93 - stats.norm.isf(ALPHA) * error, family
+
+
+def spread_truth(attribute: str, limit: float, number: int, arms: int) -> Truth:
+    """Return exponential metrics, with what is true of their spreads or tails."""
+    rng = np.random.default_rng([number, arms])
+    objectives, means = rng.uniform(0, 1, arms), np.exp(rng.uniform(-0.5, 0.5, arms))
+
+    def draw(arm: int, count: int) -> Floats:
+        values = means[arm] * rng.exponential(size=count)
+        return np.column_stack([objectives[arm] + rng.normal(size=count), values])
+
+    true = means**2 if attribute == "variance(y)" else means * (1.0 + np.log(10.0))
+    return Truth(f"{attribute} <= {limit}", objectives, true - limit, true, draw)
+
+
+@pytest.mark.parametrize(("attribute", "limit"), [("variance(y)", 1.0), ("cvar(y, 0.9)", 3.3)])
+def test_intervals_of_spreads_and_tails_hold_the_truth(attribute: str, limit: float) -> None:
+    """In 88% from 30 pulls, whoever chose them; half as long, they would not."""
+    held, halved = [], []
+    for policy in POLICIES:
+        for arms in (2, 8, 30):
+            for number in range(20 if arms < 30 else 5):
+                truth = spread_truth(attribute, limit, number, arms)
+                ends = [
+                    arm.estimates[attribute] for arm in verdict_on(truth, 30, policy, number).arms
+                ]
+                off = [value - one.value for value, one in zip(truth.limited, ends, strict=True)]
+                low, high = (np.array([getattr(one, end) - one.value for one in ends])
+                             for end in ("low", "high"))  # fmt: skip
+                held.append(np.mean((low <= off) & (off <= high)))
+                halved.append(np.mean((0.5 * low <= off) & (off <= 0.5 * high)))
+    error = stats.norm.isf(ALPHA) * np.std(held, ddof=1) / len(held) ** 0.5
+    assert np.mean(held) > 0.88 - error
+    assert np.mean(halved) < 0.88 - error
 
 
 def alone(*_: object) -> None:
