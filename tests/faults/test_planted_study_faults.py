@@ -232,6 +232,7 @@ NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothin
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
+SPARSE = "core.sparse"
 UNSEEN = "study.unseen"
 JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE, SHARES = ("core.answers", "core.baseline", "core.shares")
@@ -242,7 +243,7 @@ STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
-    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, NOT_SEEN, UNSEEN),
+    *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
@@ -833,6 +834,12 @@ FAULTS = [
         "_binomial_place(count, 1.0 - level, tail)", "_binomial_place(count, level, tail)",
         of(BELIEF_TESTS, "test_intervals_of_quantiles_cover_and_are_no_longer_than_they_must",
            100, 0.95),
+    ),
+    fault(
+        "a quantile is as sure as its largest pulls lie close", SPARSE,
+        "beyond = counts *", "beyond = 1e9 * counts *",
+        of(BELIEF_TESTS, "test_a_p95_is_not_certain_where_the_largest_pulls_happen_to_be_alike",
+           1, 0.5, 0.85),
     ),
     fault(
         "arms are not pulled to what they have in common", PRIORS,
