@@ -59,6 +59,7 @@ ROOMS = (
 STUDY_ROOMS = (
     "core.priors",
     "core.unseen",
+    "core.sparse",
     "core.shares",
     "core.beliefs",
     "core.answers",
