@@ -71,6 +71,7 @@ STUDY_ROOMS = (
     "study.deciding",
     "study.packing",
     "study.keeping",
+    "study.ahead",
     "study.reading",
     "study.looking",
     "study.holding",
