@@ -257,3 +257,46 @@ def test_a_database_that_is_locked_for_long_is_waited_for_and_loses_nothing(
     assert len(heard) == 1
     assert sorted(acknowledged) == list(range(1, 41))
     assert study.doctor().is_sound
+
+
+HOLD = """
+import sys
+import ringfence as rf
+study = rf.Study.load("s", storage=sys.argv[1])
+for pull in study.ask(int(sys.argv[2])):
+    study.tell(pull, {"loss": 1.0, "risk": 0.1})
+print("told", flush=True)
+sys.stdin.read()
+"""
+
+
+def held(path: Path, pulls: int) -> "subprocess.Popen[bytes]":
+    """Return a process that has told so many pulls, and has the study's file open."""
+    given = [sys.executable, "-c", HOLD, f"sqlite:///{path}", str(pulls)]
+    process = subprocess.Popen(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"told\n"
+    return process
+
+
+def create(path: Path) -> None:
+    made = new_study(path).desk.storage
+    assert isinstance(made, SqlStorage)
+    made.close()
+
+
+@pytest.mark.parametrize("renew", [delete, replace_by_nothing])
+def test_a_new_file_beside_one_that_is_still_open_survives_a_kill(
+    tmp_path: Path, renew: Callable[[Path], None]
+) -> None:
+    """Who has the deleted file open keeps its index of the log in use: a new log needs its own."""
+    path = tmp_path / "s.db"
+    create(path)
+    with held(path, 9) as old:
+        renew(path)
+        create(path)
+        with held(path, 5) as new:
+            new.kill()
+        old.kill()
+    assert _told(path) == 5
+    assert rf.Study.load("s", storage=f"sqlite:///{path}").doctor().is_sound

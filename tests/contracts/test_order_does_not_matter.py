@@ -298,6 +298,22 @@ def test_lost_pulls_lengthen_no_run_of_failures_and_end_none(policy: str, batch:
 
 
 @pytest.mark.parametrize(("policy", "batch"), [("sequential-halving", 1), ("top-two", 5)])
+def test_first_pulls_that_are_lost_are_given_anew_in_any_order(policy: str, batch: int) -> None:
+    definition = definition_of(policy, batch, budget=120, retries=0)
+    first = Plan.of(definition).first_pulls(120)
+    whole = frozenset((1, ordinal) for ordinal in range(first))
+    world = World(2, losing=LOST | whole | {(1, first + 1)})
+    wanted = in_order(definition, world)
+    assert not any(one.is_withdrawal for at in wanted.rounds for one in at.left)
+    assert wanted.rounds[1].allocation[1] >= first
+    assert wanted.problems == ()
+    for turn in range(4):
+        storage = MemoryStorage()
+        found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
+        assert_same(found, wanted)
+
+
+@pytest.mark.parametrize(("policy", "batch"), [("sequential-halving", 1), ("top-two", 5)])
 def test_what_is_told_in_place_of_failures_gives_the_same_in_any_order(
     policy: str, batch: int
 ) -> None:

@@ -493,6 +493,49 @@ def test_lost_pulls_never_withdraw_an_arm(place: Place) -> None:
     assert sorted(study.desk.head.broken) == [0, 1]
 
 
+@pytest.mark.parametrize(("policy", "batch"), COURSES)
+@pytest.mark.parametrize("arms", [(0,), (0, 1, 2, 3)])
+def test_an_arm_whose_first_pulls_are_all_lost_gets_others(
+    place: Place, policy: str, batch: int, arms: tuple[int, ...]
+) -> None:
+    """A machine that is taken away with all that was begun ends neither an arm nor a study."""
+    desk = made(place.open(), definition_of(policy, batch))
+    first = desk.ask(96)
+    begun = [pull for pull in first if pull.arm in arms]
+    for pull in first:
+        desk.lose(pull.number, pull.lease, "preempted") if pull in begun else tell(desk, pull)
+    again = desk.ask(96)
+    assert sorted(pull.arm for pull in again) == sorted(pull.arm for pull in begun)
+    assert min(pull.ordinal for pull in again) == 1 + max(pull.ordinal for pull in begun)
+    for pull in again:
+        tell(desk, pull)
+    work(desk, 200)
+    view = desk.look()
+    usual = made(MemoryStorage(), definition_of(policy, batch))
+    work(usual, 96)
+    assert (desk.is_finished, view.lost, charged(desk)) == (True, len(begun), charged(usual))
+    assert not [one for one in view.departures if one.rejection.is_withdrawal]
+    assert problems(desk) == ()
+    assert bits(desk_of(place.open(), desk.plan.definition).look()) == bits(view)
+
+
+def test_what_failed_is_not_given_again_in_place_of_what_was_lost(place: Place) -> None:
+    """Of an arm's first pulls all failed but for one, which was lost: it could not be judged."""
+    desk = made(place.open(), definition_of("top-two", 4, max_failures=96))
+    first = desk.ask(96)
+    for pull in first:
+        if pull.arm != 0:
+            tell(desk, pull)
+        elif pull.ordinal == 0:
+            desk.lose(pull.number, pull.lease)
+        else:
+            fail(desk, pull)
+    desk.ask()
+    left = [(one.rejection.arm, one.rejection.reason) for one in desk.look().departures]
+    assert left == [(0, "withdrawn: only 0 of its pulls succeeded")]
+    assert problems(desk) == ()
+
+
 def test_a_success_in_a_round_of_its_own_ends_a_run_of_failures(place: Place) -> None:
     desk = made(place.open(), definition_of("top-two", 1, max_failures=2))
     for pull in asked(desk):

@@ -72,6 +72,7 @@ STUDY_ROOMS = (
     "study.deciding",
     "study.packing",
     "study.keeping",
+    "study.ahead",
     "study.reading",
     "study.looking",
     "study.holding",

@@ -198,6 +198,10 @@ AMNESTY = in_memory(
 STOOD_IN = in_memory(
     "test_what_was_told_in_place_of_failures_is_void_from_the_next_decision_on", home=PARDONS
 )
+LOST_ANEW = in_memory(
+    "test_an_arm_whose_first_pulls_are_all_lost_gets_others",
+    "constrained-sr", 1, (0, 1, 2, 3), home=PARDONS,
+)  # fmt: skip
 NEVER_LOST = in_memory("test_lost_pulls_never_withdraw_an_arm", home=PARDONS)
 BASELINES = "tests.unit.test_baseline"
 SHARED = of(BASELINES, "test_chances_know_that_all_arms_share_the_baselines_noise")
@@ -446,7 +450,7 @@ FAULTS = [
     fault(
         "a cancelled pull is charged", DESK,
         "charged=not off", "charged=True",
-        walks("constrained-sr", 1, 2),
+        walks("constrained-sr", 1, 8),
     ),
     fault(
         "pulls that are only issued are used", READING,
@@ -531,6 +535,23 @@ FAULTS = [
         "a success in a round of its own mends nothing", READING,
         "self._failing[arm] *= not says.any()", "pass",
         in_memory("test_a_success_in_a_round_of_its_own_ends_a_run_of_failures", home=PARDONS),
+    ),
+    fault(
+        "an arm whose first pulls were lost is withdrawn", DECIDING,
+        "or lost >= lacks)", ")",
+        LOST_ANEW,
+    ),
+    fault(
+        "failures are made good like lost pulls", READING,
+        "np.count_nonzero(is_lost[good])", "np.count_nonzero(harvest.is_failed[good])",
+        in_memory(
+            "test_what_failed_is_not_given_again_in_place_of_what_was_lost", home=PARDONS
+        ),
+    ),
+    fault(
+        "what was given in place of lost pulls counts twice", READING,
+        "self._missing += np.where(is_given & ~self.book.is_seen, self._lost, 0)", "pass",
+        LOST_ANEW,
     ),
     fault(
         "only failures that were heard of earlier count", FAILING,
@@ -702,7 +723,7 @@ FAULTS = [
         READ_ONCE,
     ),
     fault(
-        "pulls that are open are never read again", READING,
+        "pulls that are open are never read again", "study.ahead",
         "rows.part(slice(until))", "rows",
         READ_ONCE,
     ),

@@ -152,6 +152,17 @@ def revived_in_a_phase(storage: Any, title: str) -> Played:
 
 @script()
 def an_arm_that_was_never_seen(storage: Any, title: str) -> Played:
+    played = Played(storage, title, near, policy="infeasible-first", max_failures=64)
+    for pull in played.ask(64):
+        if pull.arm == "v1":
+            played.note(played.study.fail(pull, "no", retry=False))
+        else:
+            played.tell(pull)
+    return played.go()
+
+
+@script()
+def first_pulls_that_are_lost(storage: Any, title: str) -> Played:
     played = Played(storage, title, near, policy="infeasible-first")
     for pull in played.ask(64):
         if pull.arm == "v1":

@@ -469,6 +469,17 @@ def test_huge_and_tiny_numbers_are_borne() -> None:
         assert np.isfinite(left).all()
 
 
+def test_a_deviation_that_is_stated_far_too_small_ends_no_verdict() -> None:
+    """Warnings are errors here: a third power of what varies, over one of what was said to."""
+    study = Study.create(
+        "tiny", arms=["a", "b"], objective="maximize mean(x)", constraints="mean(y) <= 1",
+        budget=20, policy="uniform", noise={"x": {"sigma": 1e-60}}, storage="memory://",
+    )  # fmt: skip
+    for pull in study.pulls():
+        study.tell(pull, {"x": 1e60 if pull.seed % 4 == 0 else -1e60, "y": pull.seed % 3})
+    assert study.recommend().arm in ("a", "b")
+
+
 def test_the_luckiest_of_thirty_is_not_believed() -> None:
     """Thirty arms a deviation above the limit: one of them looks two deviations below by luck."""
     rng = np.random.default_rng(3)

@@ -429,3 +429,9 @@ def test_leases_are_given_back_when_a_decision_raises(
 def _states(study: Study) -> set[str]:
     with study.desk.storage.reading("s") as ledger:
         return {pull.state for pull in ledger.pulls_between(1, 60)}
+
+
+def test_an_error_that_is_a_sentence_ends_within_ours() -> None:
+    said = Outage(6, 2, "metric 'x' = nan must be a finite number.", 4.0)
+    assert "must be a finite number. Next try in 4 s." in str(said)
+    assert str(OutageError(said.summary, 0.0)).count("..") == 0

@@ -250,7 +250,8 @@ def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floa
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     varies = variances > 0.0
     units = np.where(varies, variances, 1.0)
-    own = np.where(varies, thirds / units / np.sqrt(units), 0.0)
+    with np.errstate(over="ignore"):  # a deviation was stated that is far too small: see the clip
+        own = np.where(varies, thirds / units / np.sqrt(units), 0.0)
     total = float(counts.sum())
     squares = np.diagonal(scatters, axis1=1, axis2=2).sum(axis=0) / max(total, 1.0)
     cubes = thirds.sum(axis=0) / max(total, 1.0)

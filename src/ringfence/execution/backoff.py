@@ -66,7 +66,8 @@ class Outage:
         """What happened, without what comes next."""
         evaluations = "1 evaluation" if self.failures == 1 else f"{self.failures} evaluations"
         arms = "1 arm" if self.arms == 1 else f"{self.arms} arms"
-        return f"{evaluations} in a row failed, over {arms}; the last error: {self.error}"
+        error = self.error.removesuffix(".")  # a sentence goes on or ends behind it
+        return f"{evaluations} in a row failed, over {arms}; the last error: {error}"
 
     def __str__(self) -> str:
         """Return it in words."""

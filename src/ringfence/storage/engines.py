@@ -79,7 +79,7 @@ def open_engine(url: str) -> Engine:
     if parsed.database and parsed.database != ":memory:" and "uri" not in parsed.query:
         file = OpenedFile(Path(parsed.database).absolute(), parsed.render_as_string())
         # SQLite would make a new file in the place of one that is gone.
-        sa.event.listen(engine, "do_connect", lambda *_: file.require_same())
+        sa.event.listen(engine, "do_connect", lambda *_: file.before_connecting())
         sa.event.listen(engine, "connect", partial(_prepare_sqlite, file))
     else:
         sa.event.listen(engine, "connect", partial(_prepare_sqlite, None))

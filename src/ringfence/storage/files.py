@@ -22,6 +22,17 @@ class OpenedFile:
     url: str
     _own: _Identity | None = None
 
+    def before_connecting(self) -> None:
+        """Refuse another file than the first; beside a new one, take away what is of a former one.
+
+        SQLite removes the log, and leaves its index: if whoever has the former database open still
+        uses it, nothing of a new log is found after a crash.
+        """
+        left = Path(f"{self.path}-shm")
+        if self._own is None and left.exists() and _is_nothing(self.path):
+            left.unlink(missing_ok=True)
+        self.require_same()
+
     def require_same(self) -> None:
         """Refuse another file than the first, or none in its place; and first what is no database.
 
@@ -62,6 +73,14 @@ class OpenedJournals:
                 _require(self.file.url, path, self._own[suffix])
             elif (found := _identity(path)) is not None:
                 self._own[suffix] = found
+
+
+def _is_nothing(path: Path) -> bool:
+    """Tell whether there is no database yet: one with a log has a page at least."""
+    try:
+        return path.stat().st_size == 0
+    except FileNotFoundError:
+        return True
 
 
 def _identity(path: Path) -> _Identity | None:

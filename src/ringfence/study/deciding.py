@@ -128,8 +128,8 @@ class Standing:
     """What a decision rests on, besides the observations in the book.
 
     `spent` are the pulls charged so far; `broken` arms failed too often in a row. Arms that come
-    `back` were pardoned; `missing` are, by arm, the pulls of its rounds that were never made or
-    are void.
+    `back` were pardoned. By arm, `missing` are the pulls of its rounds that were never made or are
+    void, and `lost` those of the last round that will never report.
     """
 
     budget: int
@@ -137,6 +137,7 @@ class Standing:
     broken: Sequence[int]
     back: Sequence[int] = ()
     missing: Sequence[int] = ()
+    lost: Sequence[int] = ()
 
     @property
     def left(self) -> int:
@@ -165,7 +166,7 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
     alive = np.array(before.alive)
     alive[list(standing.back)] = True
-    opening = _opening(plan, standing, book)
+    opening = _opening(plan, alive, standing, book)
     left = _withdraw(plan, alive, standing, book, spared=list(opening))
     if not alive.any():
         nothing = [0] * plan.arm_count
@@ -185,7 +186,7 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         phase = before.phase + 1
         return _round(plan, before, phase, allocation, alive, left, seen, is_last=is_last)
     phases = plan.phases(standing.budget)
-    if standing.budget != before.seen["budget"] or standing.back:
+    if standing.budget != before.seen["budget"] or standing.back or opening:
         allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing, opening)
         if sum(allocation) > 0:
             return _round(plan, before, before.phase, allocation, alive, left, seen)
@@ -225,17 +226,22 @@ def _round(
     )
 
 
-def _opening(plan: Plan, standing: Standing, book: Book) -> dict[int, int]:
-    """Return the pulls without which arms that come back cannot be judged, as there is room."""
-    coming = set(standing.back).difference(standing.broken)
-    unseen = [arm for arm in sorted(coming) if not book.is_seen[arm]]
-    if not unseen:
-        return {}
+def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[int, int]:
+    """Return the pulls that arms get first of which too little was seen to judge them.
+
+    Those that come back get what they lack, and others what they lost in the last round, if that
+    is enough: lost pulls are no reason to withdraw an arm. All of it as there is room.
+    """
     wanted = plan.least_pulls
     if isinstance(plan.policy, AdaptivePolicy):
         wanted = max(wanted, plan.first_pulls(standing.budget))
-    pulls = {arm: wanted - int(book.counts[arm]) for arm in unseen}
-    least = {arm: plan.least_pulls - int(book.counts[arm]) for arm in unseen}
+    pulls, least = dict[int, int](), dict[int, int]()
+    for arm in np.flatnonzero(alive & ~book.is_seen).tolist():
+        lacks = plan.least_pulls - int(book.counts[arm])
+        lost = standing.lost[arm] if standing.lost else 0
+        if arm not in standing.broken and (arm in standing.back or lost >= lacks):
+            pulls[arm] = wanted - int(book.counts[arm]) if arm in standing.back else lost
+            least[arm] = lacks
     while pulls and sum(pulls.values()) > standing.left:
         most = max(pulls, key=lambda arm: (pulls[arm] - least[arm], arm))
         pulls[most] -= 1

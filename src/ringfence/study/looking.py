@@ -10,10 +10,11 @@ from dataclasses import replace
 from threading import Lock
 
 from ringfence.core.errors import MissingStudyError, one_line
+from ringfence.study.ahead import Ahead
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Round, State
 from ringfence.study.ports import Ledger, Storage
-from ringfence.study.reading import Ahead, Reader, View
+from ringfence.study.reading import Reader, View
 
 TALLY_EVERY = 16  # pulls; see decision 11
 

@@ -6,11 +6,11 @@ May touch policies and core, and the ports.
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.study.ahead import Ahead, harvest_of
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, Standing
 from ringfence.study.facts import (
@@ -58,21 +58,6 @@ class View:
     errors: Mapping[int, str]
 
 
-class Ahead(NamedTuple):
-    """Pulls after number `read`, as they were found when so many pardons had been granted."""
-
-    read: int
-    rows: Harvest
-    pardons: int
-
-    def resolved(self) -> "Ahead":
-        """Return those before the first that may still change."""
-        rows = self.rows
-        is_open = rows.is_charged & ~rows.is_told & ~rows.is_failed
-        until = int(is_open.argmax()) if is_open.any() else None
-        return self._replace(rows=rows.part(slice(until)))
-
-
 class Reader:
     """Reads rounds into a book, each once, in order.
 
@@ -95,6 +80,7 @@ class Reader:
         self.broken: dict[int, int] = {}
         self._missing = np.zeros(plan.arm_count, np.int64)
         self._failing = np.zeros(plan.arm_count, np.int64)
+        self._lost = np.zeros(plan.arm_count, np.int64)  # of the last round
         self._spent = 0
         self._granted: tuple[Pardon, ...] = ()
         self._void: Integers = np.zeros(0, np.int64)
@@ -110,6 +96,7 @@ class Reader:
             failures=self.failures.copy(),
             _missing=self._missing.copy(),
             _failing=self._failing.copy(),
+            _lost=self._lost.copy(),
         )
         return other
 
@@ -160,11 +147,12 @@ class Reader:
             first, end = self.read + 1, min(_end(rounds[-1]), head.issued)
             harvest = None
             if end >= first:
-                found = _harvest(ledger, first, end, ahead)
+                found = harvest_of(ledger, first, end, ahead)
                 harvest = self._valid(found, first)
                 self.latest = Ahead(self.read, found, head.pardons)
             for one in rounds:
                 brought = self._bring(brought, one.number - 1)
+                self._replace_lost(one)
                 if harvest is not None and one.size:
                     place = one.first - first
                     self._add(harvest.part(slice(place, place + one.size)))
@@ -180,7 +168,14 @@ class Reader:
             broken=tuple(self.broken),
             back=self.back,
             missing=tuple(self._missing.tolist()),
+            lost=tuple(self._lost.tolist()),
         )
+
+    def _replace_lost(self, one: Round) -> None:
+        """Take lost pulls for never made where a round gives others in their place."""
+        is_given = np.array(one.allocation) > 0
+        self._missing += np.where(is_given & ~self.book.is_seen, self._lost, 0)
+        self._lost[:] = 0
 
     def _valid(self, harvest: Harvest, first: int) -> Harvest:
         """Return a stretch of pulls, the void ones as if they had been cancelled."""
@@ -240,15 +235,18 @@ class Reader:
         is_used = harvest.is_charged & is_over
         is_failed = harvest.is_charged & harvest.is_failed
         is_missing = ~harvest.is_charged & ~is_over
+        is_lost = harvest.is_failed & ~harvest.is_charged
         self.told += int(np.count_nonzero(harvest.is_told))
         self.failed += int(np.count_nonzero(is_failed))
-        self.lost += int(np.count_nonzero(harvest.is_failed & ~harvest.is_charged))
+        self.lost += int(np.count_nonzero(is_lost))
         self.used += int(np.count_nonzero(is_used))
         for arm, mine in by_arm(harvest.arms, self.plan.arm_count):
             good = mine[: self._good(arm, harvest, mine)]
             self._spent += int(np.count_nonzero(is_used[good]))
             self._spent += len(mine) - len(good)
             self._missing[arm] += int(np.count_nonzero(is_missing[good]))
+            if not self.plan.definition.counts_lost:
+                self._lost[arm] = int(np.count_nonzero(is_lost[good]))
             self.book.add(arm, harvest.values[good[harvest.is_told[good]]])
             failures = int(np.count_nonzero(is_failed[good]))
             self.failures[arm] += failures + int(np.count_nonzero(harvest.stand_in[good]))
@@ -340,6 +338,7 @@ class Reader:
             "failures": _pairs(self.failures),
             "missing": _pairs(self._missing),
             "failing": _pairs(self._failing),
+            "losing": _pairs(self._lost),
             "departures": [
                 (*vars(one.rejection).values(), one.round, one.phase) for one in self.departures
             ],
@@ -367,6 +366,7 @@ class Reader:
             ("failures", reader.failures),
             ("missing", reader._missing),
             ("failing", reader._failing),
+            ("losing", reader._lost),
         ):
             for arm, count in plain[key]:
                 counts[arm] = count
@@ -380,15 +380,6 @@ class Reader:
 def _pairs(counts: Integers) -> list[tuple[int, int]]:
     """Return counts by arm, without those that are zero."""
     return [(int(arm), int(counts[arm])) for arm in np.flatnonzero(counts)]
-
-
-def _harvest(ledger: Ledger, first: int, last: int, ahead: Ahead | None) -> Harvest:
-    """Return what became of a stretch of pulls, reading only what is not ahead."""
-    if ahead is None or ahead.read != first - 1:
-        return ledger.harvest(first, last)
-    known = ahead.rows.part(slice(last - ahead.read))
-    start = first + len(known.arms)
-    return known if start > last else Harvest.joined([known, ledger.harvest(start, last)])
 
 
 def _end(one: Round) -> int:
