@@ -22,6 +22,7 @@ def test_a_run_is_no_surer_of_itself_than_its_verdict(monkeypatch: pytest.Monkey
     verdict = study.optimize(
         lambda arm, seed: {"loss": float(arm == "b") + seed % 3 / 100, "risk": seed % 5 / 100}
     )
+    assert verdict is not None
     assert verdict.confidence > 0.995
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
