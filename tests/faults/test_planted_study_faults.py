@@ -907,6 +907,18 @@ FAULTS = [
         of(SAID, "test_what_looks_past_a_limit_is_worded_as_an_estimate"),
     ),
     fault(
+        "the opposite of what an arm looks is called likelier whatever its chance", WORDS,
+        " and verdict.feasible == likely:", ":",
+        of(SAID, "test_the_opposite_of_what_it_looks_is_called_likelier_only_where_it_is",
+           0.1, 0.14, None),
+    ),
+    fault(
+        "an answer is called likelier than what looks best whatever its chance", WORDS,
+        "return (answer.chance_best or 0.0) >= (apparent.chance_best or 0.0)", "return True",
+        of(SAID, "test_an_answer_is_called_likelier_only_where_its_chance_is_larger",
+           0.2, "is what the policy names", "the policy names b"),
+    ),
+    fault(
         "of very many arms those that may be the answer are not shown", ARMS_ORDER,
         "_IN_QUESTION = 0.01", "_IN_QUESTION = 1.01",
         of(SAID, "test_of_very_many_arms_those_that_may_be_the_answer_are_shown"),

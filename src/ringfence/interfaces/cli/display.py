@@ -126,6 +126,8 @@ def _picture(stands: Any, known: Any) -> Any:
     from rich.progress_bar import ProgressBar
     from rich.text import Text
 
+    from ringfence.reports.verdict import percent
+
     done = stands.told + stands.failed
     verdict = known.recommend() if stands.arm is not None else None
     lines: list[Any] = [
@@ -138,7 +140,7 @@ def _picture(stands: Any, known: Any) -> Any:
         lines.append(
             Text(
                 f"looks best: {verdict.arm} ({verdict.verdict}, margin "
-                f"{output.number(best.margin, 3)}, {100 * verdict.confidence:.0f}% sure)"
+                f"{output.number(best.margin, 3)}, {percent(verdict.confidence)} sure)"
             )
         )
     return Group(*lines)
