@@ -189,7 +189,7 @@ def test_a_time_out_counts_as_was_stated_and_an_open_end_is_null(served: Served)
     """Ten pulls an arm; of effusive's every second times out."""
     slow = {"score": 0.0, "latency_ms": 9000.0}
     limits = ["p95(latency_ms) <= 200", "mean(failed) <= 0.3"]
-    stated = {"constraints": limits, "budget": 30, "batch": 30, "max_failures": 9}
+    stated: dict[str, Any] = {"constraints": limits, "budget": 30, "batch": 30, "max_failures": 9}
     found = {}
     for on_timeout in (slow, {}):
         at = create(served, **stated, on_timeout=on_timeout)
