@@ -181,6 +181,10 @@ SEEMS_TO_BREAK = of(
 )
 NOTHING_VARIED = of(VERDICT, "test_a_world_without_noise_is_known_for_sure_where_that_is_stated")
 FAILURES = of(VERDICT, "test_failed_pulls_count_as_bad_as_can_be", "maximize", True)
+NO_EVENT_TOLD = of(
+    VERDICT, "test_a_failed_pull_may_be_the_event_that_no_pull_has_told",
+    "p95(risk) <= 2", 1.0, None, True,
+)  # fmt: skip
 SURE, SURE_NOT = (of(VERDICT, "test_the_verdict_turns_at_95_percent", s) for s in (1.0, -1.0))
 EVERY_STEP = of(AUDIT, "test_a_study_is_sound_at_every_step")
 EXPIRED = in_memory("test_leases_that_ran_out_come_by_number")
@@ -843,6 +847,17 @@ FAULTS = [
         "[{-1: low, 1: high}[end] for end in sorted(bad)]",
         "[{-1: high, 1: low}[end] for end in sorted(bad)]",
         FAILURES,
+    ),
+    fault(
+        "a failed pull is no worse than those that were told", UNSEEN,
+        "if attribute.metric == metric and attribute.bound is not None:", "if False:",
+        NO_EVENT_TOLD,
+    ),
+    fault(
+        "a doubt is told as often as an attribute is asked about", UNSEEN,
+        "*dict.fromkeys(_unseen(plan, book, judged, answer[0])),",
+        "*_unseen(plan, book, judged, answer[0]),",
+        of(VERDICT, "test_an_objective_that_has_a_limit_is_doubted_once"),
     ),
     # What the truth may be.
     fault(
