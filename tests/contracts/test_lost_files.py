@@ -24,6 +24,7 @@ from tests.e2e.command_line import ringfence
 ROOT = Path(__file__).parents[2]
 MAIN = "from ringfence.interfaces.cli.app import main; main()"
 PATIENCE_SECONDS = 60.0
+WAS_LOST = r"was (deleted or moved|replaced|emptied).*it was open\. "
 
 
 def new_study(path: Path) -> rf.Study:
@@ -76,6 +77,10 @@ def replace_by_nothing(path: Path) -> None:
     path.touch()
 
 
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
 def delete_the_log(path: Path) -> None:
     path.with_name("s.db-wal").unlink()
 
@@ -90,7 +95,7 @@ def exchange_the_log(path: Path) -> None:
 
 
 LOSSES = (
-    *(delete, delete_all, move, replace_by_a_copy, replace_by_nothing),
+    *(delete, delete_all, move, replace_by_a_copy, replace_by_nothing, empty),
     *(delete_the_log, delete_the_index_of_the_log, exchange_the_log),
 )
 
@@ -114,7 +119,7 @@ def test_nothing_is_acknowledged_in_a_file_that_is_lost(
         lambda: study.take_back(),
         lambda: study.status(),
     ):
-        with pytest.raises(StorageError, match=r"was (deleted or moved|replaced).*it was open\. "):
+        with pytest.raises(StorageError, match=WAS_LOST):
             act()
     assert sorted(path.parent.glob("*")) == before, "no file was made in its place"
 
