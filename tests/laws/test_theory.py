@@ -36,6 +36,12 @@ def test_theory_equals_the_transcription() -> None:
         assert seen[kind] > 100
 
 
+def test_theory_of_sets_equals_sums_over_margins() -> None:
+    seen = checks.check_hardness_of_sets(hardness)
+    for what in ("infinite", "nothing is feasible", "several arms", "equal gaps"):
+        assert seen[what] > 100, what
+
+
 def test_the_two_hardness_measures_bracket_each_other() -> None:
     """H2/2 <= H1 <= (logbar(K) - 1/2) H2: the order of the arms is what H2 needs it to be."""
     finite = 0
