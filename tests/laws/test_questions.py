@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from ringfence.core import threats as threats_room
@@ -23,6 +24,14 @@ def test_answers_equal_the_transcription(question: Question) -> None:
         assert seen[what] > 40, what
     only = "several right answers" if question is BEST else "an answer of several arms"
     assert seen[only] > 100
+
+
+@each_question
+def test_without_an_arm_there_is_no_answer(question: Question) -> None:
+    marked, nobody = np.ones(2, np.bool_), np.zeros(2, np.bool_)
+    given = (np.zeros((2, 2)), nobody, np.ones(2), np.ones(1), np.arange(2), marked)
+    assert question.answer(*given) == (-1, False)
+    assert not marked.any()
 
 
 @each_question

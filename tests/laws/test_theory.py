@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.core.all_feasible import ALL_FEASIBLE
 from ringfence.core.arrays import Floats
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
 from ringfence.core.schedule import log_bar
@@ -243,6 +244,12 @@ def test_lower_bound_rate_is_not_claimed_where_it_is_not_proven() -> None:
         arms={"one": {"mean": [0.8, 0.6]}, "two": {"mean": [0.5, 0.2]}},
     )
     assert turned.lower_bound_rate == pytest.approx(0.04, rel=1e-12)
+
+
+def test_lower_bound_rate_is_not_claimed_for_sets() -> None:
+    means, same = np.array([[0.0, -1.0], [1.0, 1.0]]), [np.eye(2), np.eye(2)]
+    theory = hardness(means, np.ones(2), np.zeros(1), ALL_FEASIBLE)
+    assert lower_bound_rate(theory, same) is None
 
 
 def test_lower_bound_rate_without_covariances() -> None:

@@ -7,13 +7,17 @@ settles the clearest arm first. An arm that is no longer pulled still belongs to
 by its last estimate. Touches its arguments only.
 """
 
-from ringfence.core.answers import Answers
+from typing import TYPE_CHECKING
+
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import Versus
 from ringfence.core.cost import NEVER, CostWork, failing_cost, passing_cost
 from ringfence.core.gaps import leader, margin
 from ringfence.core.question import Kind, Question
 from ringfence.core.threats import Threats, add_failing, add_passing
+
+if TYPE_CHECKING:  # it brings more than rules need
+    from ringfence.core.answers import Answers
 
 
 def reference(
@@ -140,12 +144,12 @@ def pair_cost(
     return NEVER, 0.0
 
 
-def chance(answers: Answers, marked: Mask, feasible: bool) -> float:
+def chance(answers: "Answers", marked: Mask, feasible: bool) -> float:
     """Return the share of draws in which exactly the marked arms are feasible."""
     return answers.whole
 
 
-def arm_chances(answers: Answers) -> Floats:
+def arm_chances(answers: "Answers") -> Floats:
     """Return for each arm the share of draws in which it is feasible."""
     return answers.passing
 

@@ -5,9 +5,10 @@ Gaps are the paper's delta and Delta from the apparent best arm (see gaps.py). T
 only.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ringfence.core.answers import Answers
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import Versus
 from ringfence.core.cost import (
@@ -22,6 +23,9 @@ from ringfence.core.gaps import gap, leader, margin, separation
 from ringfence.core.question import Kind, Question
 from ringfence.core.threats import Threats, add_beating, add_failing, add_nearing, add_passing
 
+if TYPE_CHECKING:  # it brings more than rules need
+    from ringfence.core.answers import Answers
+
 
 def answer(
     estimates: Floats,
@@ -35,7 +39,7 @@ def answer(
     best, _, best_margin = leader(estimates, seen, scales, thresholds, priority)
     for i in range(estimates.shape[0]):
         marked[i] = i == best
-    return best, best_margin <= 0.0
+    return best, (best >= 0) & (best_margin <= 0.0)
 
 
 def optimal(means: Floats, scales: Floats, thresholds: Floats, marked: Mask) -> bool:
@@ -158,12 +162,12 @@ def pair_cost(
     return nearing_cost(estimates, covariances, named, named_n, arm, n, scales, thresholds, work)
 
 
-def chance(answers: Answers, marked: Mask, feasible: bool) -> float:
+def chance(answers: "Answers", marked: Mask, feasible: bool) -> float:
     """Return the share of draws in which a marked arm is right, with this flag."""
     return answers.share(np.flatnonzero(marked), feasible=feasible)
 
 
-def arm_chances(answers: Answers) -> Floats:
+def arm_chances(answers: "Answers") -> Floats:
     """Return for each arm the share of draws in which it is the right one."""
     return answers.chances
 

@@ -51,7 +51,7 @@ class Hardness:
 
     @property
     def optimal_arms(self) -> tuple[int, ...]:
-        """Every arm that is a right answer."""
+        """Every arm that is a right answer, or belongs to it where the answer is a set."""
         return tuple(i for i, arm in enumerate(self.arms) if arm.kind == "optimal")
 
     @property
@@ -132,13 +132,13 @@ def lower_bound_rate(theory: Hardness, covariances: Sequence[Floats] | None) -> 
     It takes two Gaussian arms of one covariance (oriented, objective first) and one constraint.
     With negative correlation the statement is false.
     """
-    if covariances is None or len(theory.arms) != 2 or len(theory.optimal_arms) != 1:
+    gaps = [arm.Delta for arm in theory.arms if arm.Delta is not None]
+    if covariances is None or len(theory.arms) != 2 or len(gaps) != 1:
         return None
     first, second = covariances
     if first.shape != (2, 2) or not np.array_equal(first, second) or first[0, 1] < 0.0:
         return None
-    (separated,) = (arm.Delta for arm in theory.arms if arm.Delta is not None)
-    return separated**2
+    return gaps[0] ** 2
 
 
 def _inverse_square(value: float) -> float:

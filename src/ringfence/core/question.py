@@ -13,13 +13,15 @@ and nobody asks what the question is called. Touches its arguments only.
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ringfence.core.answers import Answers
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import Versus
 from ringfence.core.cost import CostWork
 from ringfence.core.threats import Threats
+
+if TYPE_CHECKING:  # it brings more than rules need
+    from ringfence.core.answers import Answers
 
 Kind = Literal["optimal", "feasible-suboptimal", "deceiver", "infeasible-suboptimal", "infeasible"]
 
@@ -62,6 +64,6 @@ class Question(NamedTuple):
         tuple[float, float],
     ]
     # (draws of the truth, marked, feasible) -> the share of draws in which this answer is right
-    chance: Callable[[Answers, Mask, bool], float]
+    chance: Callable[["Answers", Mask, bool], float]
     # draws of the truth -> for each arm, the share of draws in which it belongs to the answer
-    arm_chances: Callable[[Answers], Floats]
+    arm_chances: Callable[["Answers"], Floats]
