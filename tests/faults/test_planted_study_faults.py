@@ -215,6 +215,9 @@ STAYS = of(BASELINES, "test_a_baseline_is_never_rejected_however_bad", "constrai
 AS_OFTEN = of(BASELINES, "test_an_adaptive_policy_pulls_the_baseline_as_often_as_any_other")
 NOISE = "tests.unit.test_stated_noise"
 BELIEF_TESTS = "tests.unit.test_beliefs"
+WHOLE = of(
+    "tests.unit.test_answers", "test_chances_of_both_answers_are_shares_of_draws", (0, 1, 2), None
+)
 SPREADS_COVER = of(
     BELIEF_TESTS, "test_intervals_of_spreads_of_yes_and_no_cover_on_average", "variance", 30
 )
@@ -991,6 +994,11 @@ FAULTS = [
         "(draw[:, 1:] - limits)).max(axis=1)",
         "(draw[:, 1:] - limits)).min(axis=1)",
         ONE_IS_ENOUGH,
+    ),
+    fault(
+        "a set is right in part", ANSWERS,
+        "agrees &= passes == chosen[arm]", "agrees &= passes | ~chosen[arm]",
+        WHOLE,
     ),
     fault(
         "a draw on the threshold is outside", ANSWERS,
