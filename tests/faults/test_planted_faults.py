@@ -20,7 +20,7 @@ from tests.faults.planting import Edit, leave_uncompiled, planted, require_appli
 from tests.laws import adaptive_checks, checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
-from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
+from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
@@ -157,7 +157,7 @@ def reference_engine(name: str) -> Named:
     return Named(
         f"{RULES}::test_engines_on_recorded_samples",
         lambda rooms: check_engine(
-            rooms["simulation.reference"].run_chunk, find_phase_policy(name), permuted, most=1
+            rooms["simulation.reference"].run_chunk, find_phase_policy(name), shuffled, most=1
         ),
     )
 

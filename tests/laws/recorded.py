@@ -137,16 +137,11 @@ def instance_of(recording: Recording, means: Floats) -> Instance:
 
 
 def shuffled(order_rng: Generator, arm_count: int, replications: int) -> list[Integers]:
-    """Return the orders of arms that the compiled engine draws."""
+    """Return the orders of arms that engines draw."""
     priorities = np.empty((arm_count, replications), np.int64)
     for lane in range(replications):
         shuffle(order_rng, priorities, lane)
     return list(priorities.T)
-
-
-def permuted(order_rng: Generator, arm_count: int, replications: int) -> list[Integers]:
-    """Return the orders of arms that the reference engine draws."""
-    return [order_rng.permutation(arm_count) for _ in range(replications)]
 
 
 def lost_in(

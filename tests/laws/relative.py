@@ -1,9 +1,9 @@
 """Limits relative to a baseline: the kernels' bodies against the reference engine, exactly.
 
 The bodies run as plain Python on recorded whole numbers, with factors of a half, one and two, so
-that arms tie and lie on their limits all the time. The reference engine is given the kernels' own
-order of arms and uniforms: then every count of the two must be the same. That compiled code does
-what its body says is another test.
+that arms tie and lie on their limits all the time. The reference engine draws the same order of
+arms and the same uniforms: every count of the two must be the same. That compiled code does what
+its body says is another test.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from ringfence.core.problem import Problem
 from ringfence.policies.policy import Policy
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally, never, shuffle
+from ringfence.simulation.kernels import Tally, never
 from tests.laws.recorded import LANES, RecordedArrays, RecordedLaw
 
 REPLICATIONS = 3
@@ -33,35 +33,6 @@ ROOMS = (
 def is_adaptive(policy: Any) -> bool:
     """Tell whether a policy chooses batches, be it of a real module or of one loaded afresh."""
     return hasattr(policy, "choose")
-
-
-class SameOrder:
-    """An order stream that the reference engine reads as the kernels read theirs."""
-
-    def __init__(self, order_rng: Any) -> None:
-        self.order_rng = order_rng
-
-    def permutation(self, arm_count: int) -> Integers:
-        priorities = np.zeros((arm_count, 1), np.int64)
-        shuffle(self.order_rng, priorities, 0)
-        return priorities[:, 0]
-
-    def random(self, count: int) -> Floats:
-        return np.array([self.order_rng.random() for _ in range(count)])
-
-
-def in_same_order(experiment: Experiment) -> Experiment:
-    """Return the experiment with streams for the reference engine."""
-    kind: Any = type(experiment)
-
-    class InSameOrder(kind):  # type: ignore[misc]
-        def streams(self, seed: int, chunk: int) -> tuple[Any, Any]:
-            rng, order_rng = super().streams(seed, chunk)
-            return rng, SameOrder(order_rng)
-
-    fields = ("instance", "policy", "budget", "scales", "batch")
-    made: Experiment = InSameOrder(**{name: getattr(experiment, name) for name in fields})
-    return made
 
 
 def recorded_instance(
@@ -175,7 +146,7 @@ def check_relative(
         given = taken[:, 0].copy()
         taken[:] = 0
         slow = rooms["simulation.reference"].run_chunk(
-            in_same_order(replace(experiment, policy=watched(policy, baseline, seen))),
+            replace(experiment, policy=watched(policy, baseline, seen)),
             17, number, REPLICATIONS,
         )  # fmt: skip
         for name, here, there in zip(fast._fields, fast, slow, strict=True):

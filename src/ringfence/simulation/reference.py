@@ -18,7 +18,7 @@ from ringfence.core.noise import BORROWED_PULLS, is_yes_or_no
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, apparent_answer
 from ringfence.simulation.experiment import Experiment
-from ringfence.simulation.kernels import Tally
+from ringfence.simulation.kernels import Tally, shuffle
 
 
 def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) -> Tally:
@@ -48,7 +48,9 @@ class _Course:
         self.scatters = np.zeros(experiment.instance.law.true_covariances.shape)
         self.counts = np.zeros(arm_count, np.int64)
         self.alive = np.ones(arm_count, np.bool_)
-        self.priority: Integers = order_rng.permutation(arm_count)
+        self.priority: Integers = np.arange(arm_count)
+        if not experiment.is_adaptive or experiment.adaptive_design.shuffled:
+            shuffle(order_rng, self.priority[:, None], 0)
         self.scales = experiment.instance.scales
         self.covariances = experiment.instance.law.known_covariances
         design = experiment.adaptive_design if experiment.is_adaptive else experiment.design
@@ -63,12 +65,14 @@ class _Course:
         for _ in range(times):
             self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
 
-    def with_baseline(self, chosen: Integers) -> list[int]:
-        """Return the arms to pull in place of those chosen: some pulls are the baseline's."""
-        fresh, baseline = np.zeros_like(self.counts), self.experiment.versus.place[0]
+    def fresh(self, chosen: Integers) -> list[int]:
+        """Return how often to pull each arm: where there is a baseline, some pulls are its own."""
+        if self.baseline is None:
+            return np.bincount(chosen, minlength=len(self.counts)).tolist()
+        fresh = np.zeros_like(self.counts)
         for arm in chosen.tolist():
-            add_choice(fresh, self.counts, baseline, arm, 1)
-        return np.repeat(np.arange(len(fresh)), fresh).tolist()
+            add_choice(fresh, self.counts, self.baseline, arm, 1)
+        return fresh.tolist()
 
     def look(self) -> None:
         """Estimate anew, from every pull so far, where there are fresh ones."""
@@ -119,7 +123,7 @@ class _Course:
 def _reject_by_phase(course: _Course, policy: PhasePolicy, tally: Tally) -> tuple[int, bool]:
     alive = course.alive
     for place, phase in enumerate(course.experiment.phases):
-        for arm in _by_priority(alive, course.priority):
+        for arm in np.flatnonzero(alive).tolist():
             course.pull(arm, phase.pulls + (phase.extra > _ahead(arm, alive, course.priority)))
         course.look()
         seen = course.evidence
@@ -157,8 +161,8 @@ def _choose_batches(
         if not set(chosen.tolist()) <= set(range(arm_count)):
             tally.misjudged[0] += 1
             break
-        for arm in chosen if course.baseline is None else course.with_baseline(chosen):
-            course.pull(int(arm), 1)
+        for arm, times in enumerate(course.fresh(chosen)):
+            course.pull(arm, times)
         course.look()
     return policy.answer(course.evidence, work)
 
@@ -178,10 +182,6 @@ def _noise(
             shares = np.abs(estimates[:, c])
             covariances[:, c, c] += (1.0 - 2.0 * shares) ** 2 / weights[:, 0, 0]
     return scales, covariances
-
-
-def _by_priority(alive: Mask, priority: Integers) -> list[int]:
-    return sorted(np.flatnonzero(alive).tolist(), key=lambda arm: int(priority[arm]))
 
 
 def _ahead(arm: int, alive: Mask, priority: Integers) -> int:
