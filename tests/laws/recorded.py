@@ -19,10 +19,11 @@ from ringfence.core.schedule import Phase
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import PhasePolicy
 from ringfence.simulation import records
+from ringfence.simulation.course import shuffle
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally, shuffle
 from ringfence.simulation.laws import GaussianLaw, MeansLaw
+from ringfence.simulation.tally import Tally
 from tests.laws.checks import Recording, record
 from tests.oracle import transcription as paper
 

@@ -16,9 +16,9 @@ from ringfence.policies import (
     top_two,
     uniform,
 )
-from ringfence.policies.policy import PhasePolicy, Policy
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 
-POLICIES: tuple[Policy, ...] = (
+PHASE_POLICIES: tuple[PhasePolicy, ...] = (
     constrained_sr.POLICY,
     infeasible_first.POLICY,
     sequential_halving.with_rule(
@@ -31,15 +31,16 @@ POLICIES: tuple[Policy, ...] = (
     successive_rejects.POLICY,
     uniform.POLICY,
     scalarised.POLICY,
+)
+ADAPTIVE_POLICIES: tuple[AdaptivePolicy, ...] = (
     top_two.POLICY,
     ocba_co.POLICY,
     thompson.POLICY,
 )
-
+POLICIES: tuple[Policy, ...] = (*PHASE_POLICIES, *ADAPTIVE_POLICIES)
 
 # What comparisons run unless told otherwise: thompson takes a hundred times longer to decide.
 QUICK_POLICIES = tuple(policy for policy in POLICIES if policy is not thompson.POLICY)
-PHASE_POLICIES = tuple(policy for policy in POLICIES if isinstance(policy, PhasePolicy))
 
 
 def find_policy(name: str) -> Policy:
