@@ -1008,7 +1008,7 @@ FAULTS = [
         COMPILED,
     ),
     fault(
-        "an answer is counted under the other flag", TALLY,
+        "an answer is counted under the other flag", KERNEL,
         "tally.chosen[answer, int(flag)] += 1", "tally.chosen[answer, int(not flag)] += 1",
         COMPILED, NO_NOISE,
     ),

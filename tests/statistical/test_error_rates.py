@@ -264,7 +264,7 @@ ENGINE_FAULTS = {
         BODY, "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,"
     ),
     "losses counted with the next phase": Edit(
-        BODY, "tally.lost_in_phase[min(step,", "tally.lost_in_phase[min(step + 1,"
+        BODY, "tally.lost_in_phase[step] += 1", "tally.lost_in_phase[min(step + 1, 1)] += 1"
     ),
     "survivors chosen by the first phase alone": Edit(
         BODY,
@@ -273,8 +273,8 @@ ENGINE_FAULTS = {
     ),
     "flag ignored in the error": Edit(
         "simulation.tally",
-        "tally.wrong[replication] = not optimal[answer] or flag != feasible",
-        "tally.wrong[replication] = not optimal[answer]",
+        "return not is_optimal or flag != feasible",
+        "return not is_optimal",
     ),
     "one pull too few in every phase but the first": Edit(
         "policies.course", "fresh[i] = pulls + int(", "fresh[i] = pulls - int(phase > 0) + int("

@@ -3,7 +3,10 @@
 May touch core and every policy.
 """
 
-from ringfence.core.errors import one_of
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ringfence.core.errors import InputError, RingfenceError, one_line, one_of
 from ringfence.policies import (
     constrained_sr,
     glr_halving,
@@ -65,3 +68,19 @@ def find_phase_policy(name: str) -> PhasePolicy:
         if policy.name == name:
             return policy
     raise one_of("phase policy", name, (policy.name for policy in PHASE_POLICIES))
+
+
+@contextmanager
+def rules_in_words(policy: Policy) -> Iterator[None]:
+    """Say in words that a rule from outside raised an error."""
+    try:
+        yield
+    except RingfenceError:
+        raise
+    except Exception as error:
+        if policy in POLICIES:
+            raise
+        what = one_line(f"{type(error).__name__}: {error}")
+        raise InputError(
+            f"policy {policy.name!r}: its rule raised {what}. Mend the rule."
+        ) from error

@@ -174,7 +174,7 @@ def make_body(
             right_left = 0
             for i in range(arm_count):
                 right_left += optimal[i]
-            spent, step, goes_on = 0, 0, True
+            spent, step, gone, goes_on = 0, 0, 0, True
             while goes_on:
                 for i in range(arm_count):
                     if fresh[i] == 0:
@@ -211,12 +211,12 @@ def make_body(
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
-                still = 0
-                for i in range(arm_count):
-                    still += optimal[i] and alive[i]
-                if still == 0 and right_left > 0:
-                    tally.lost_in_phase[min(step, tally.lost_in_phase.shape[0] - 1)] += 1
-                right_left = still
+                for k in range(gone, state.dropped_count[0]):
+                    if optimal[state.dropped[k]]:
+                        right_left -= 1
+                        if right_left == 0:
+                            tally.lost_in_phase[step] += 1
+                gone = state.dropped_count[0]
                 step += 1
 
             arm, flag = answer(seen, state)

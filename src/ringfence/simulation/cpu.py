@@ -13,6 +13,7 @@ from typing import Any
 from ringfence.core.errors import InputError
 from ringfence.core.streams import Generator
 from ringfence.policies.course import Course
+from ringfence.policies.registry import rules_in_words
 from ringfence.simulation.compilation import CompilationError, compile_kernel
 from ringfence.simulation.course import make_body
 from ringfence.simulation.experiment import Experiment
@@ -98,7 +99,7 @@ def compiled_body(
 @contextmanager
 def _compiler_in_words(experiment: Experiment) -> Iterator[None]:
     """Say in words that a rule cannot be compiled, or that one from outside raised an error."""
-    with experiment.rules_in_words():
+    with rules_in_words(experiment.policy):
         try:
             yield
         except CompilationError as error:

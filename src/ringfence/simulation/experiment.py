@@ -5,8 +5,6 @@ the seed and its number alone. Engines run them. May touch core, policies and si
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,12 +13,11 @@ from zlib import crc32
 import numpy as np
 
 from ringfence.core.baseline import kept_beside
-from ringfence.core.errors import InputError, RingfenceError, one_line, one_of
+from ringfence.core.errors import InputError, one_of
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
 from ringfence.policies.course import Opening
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import POLICIES
 from ringfence.simulation.course import Design, Room, make_room
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.records import Recording, sums_recording
@@ -204,18 +201,3 @@ class Experiment:
                 f"policy {self.policy.name!r}: its rule named an arm that is not alive, "
                 f"{tally.misjudged[0]} times. Mend the rule: it must name a survivor's index."
             )
-
-    @contextmanager
-    def rules_in_words(self) -> Iterator[None]:
-        """Say in words that a rule from outside raised an error."""
-        try:
-            yield
-        except RingfenceError:
-            raise
-        except Exception as error:
-            if self.policy in POLICIES:
-                raise
-            what = one_line(f"{type(error).__name__}: {error}")
-            raise InputError(
-                f"policy {self.policy.name!r}: its rule raised {what}. Mend the rule."
-            ) from error

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.policies.registry import rules_in_words
 from ringfence.simulation.course import make_body
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.laws import Law
@@ -60,7 +61,7 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
         relative=experiment.is_relative,
     )
     room, state = experiment.new_room(recording), experiment.new_state()
-    with experiment.rules_in_words():
+    with rules_in_words(experiment.policy):
         body(*experiment.streams(seed, chunk), None, experiment.design, room, state, tally)
     experiment.require_sound(tally)
     return tally

@@ -20,6 +20,11 @@ class Tally(NamedTuple):
     misjudged: Integers
 
 
+def errs(is_optimal: bool, flag: bool, feasible: bool) -> bool:  # noqa: FBT001
+    """Tell whether an answer is wrong: its arm is, or its flag."""
+    return not is_optimal or flag != feasible
+
+
 def judge(
     tally: Tally,
     replication: int,
@@ -34,7 +39,7 @@ def judge(
     One that leaves a right arm for a wrong one loses it in the last phase.
     """
     tally.flag_wrong[replication] = flag != feasible
-    tally.wrong[replication] = not optimal[answer] or flag != feasible
+    tally.wrong[replication] = errs(optimal[answer], flag, feasible)
     tally.chosen[answer, int(flag)] += 1
     if right_left > 0 and not optimal[answer]:
         tally.lost_in_phase[tally.lost_in_phase.shape[0] - 1] += 1

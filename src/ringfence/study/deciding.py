@@ -24,7 +24,7 @@ from ringfence.policies.course import Opening
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.evidence import apparent_answer as apparent_answer_to
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import find_policy
+from ringfence.policies.registry import find_policy, rules_in_words
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.facts import (
     FAILED_METRIC,
@@ -45,10 +45,15 @@ class Plan:
     policy: Policy
 
     @classmethod
-    def of(cls, definition: Definition, functions: Functions | None = None) -> "Plan":
-        """Read a definition's expressions and find its policy."""
+    def of(
+        cls,
+        definition: Definition,
+        functions: Functions | None = None,
+        policy: Policy | None = None,
+    ) -> "Plan":
+        """Read a definition's expressions and find its policy, unless it is given."""
         problem = Problem.parse(definition.objective, definition.constraints, functions=functions)
-        return cls(definition, problem, find_policy(definition.policy))
+        return cls(definition, problem, policy or find_policy(definition.policy))
 
     @property
     def arm_count(self) -> int:
@@ -224,7 +229,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
         baseline=np.array([-1 if plan.baseline is None or not compared else plan.baseline])
     )
     alive = evidence.alive.copy()
-    goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
+    with rules_in_words(plan.policy):
+        goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
     if state.faults[0]:
         raise InputError(f"policy {plan.policy.name!r}: its rule named an arm that is not alive.")
     left = _rejections(
@@ -363,7 +369,8 @@ def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
     evidence = book.evidence(alive, plan.priority)
     course = plan.policy.course
     state = course.make_state(Opening(0), plan.arm_count, len(evidence.scales), 0)
-    arm, flag = course.answer(evidence, state)
+    with rules_in_words(plan.policy):
+        arm, flag = course.answer(evidence, state)
     return int(arm), bool(flag)
 
 
