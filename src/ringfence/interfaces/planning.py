@@ -11,7 +11,7 @@ from typing import Any
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.rare import Hands, by_importance
-from ringfence.policies.policy import AdaptivePolicy, Policy
+from ringfence.policies.policy import Policy
 from ringfence.policies.registry import QUICK_POLICIES
 from ringfence.reports.notebook_results import plan_html
 from ringfence.simulation.experiment import Experiment
@@ -58,12 +58,11 @@ class Effort:
 
     def of(self, policy: Policy) -> int:
         """Return those of a policy."""
-        return self.adaptive if isinstance(policy, AdaptivePolicy) else self.phases
+        return self.phases if policy.has_phases else self.adaptive
 
     def precision_of(self, policy: Policy) -> float:
         """Return the precision of a policy's budget."""
-        is_adaptive = isinstance(policy, AdaptivePolicy)
-        return self.adaptive_precision if is_adaptive else self.precision
+        return self.precision if policy.has_phases else self.adaptive_precision
 
 
 SEARCH = Effort(20_000, 3000, 1.003, 1.01)
@@ -180,7 +179,7 @@ class Planner:
             modes=modes,
             upper_bounds=tuple(self.bound(policy, one.budget) for one in curve),
             oracle_rate=None if self.instance.oracle is None else self.instance.oracle.rate,
-            growth=GROWTH if isinstance(policy, AdaptivePolicy) else None,
+            growth=None if policy.has_phases else GROWTH,
         )
         if not brief:
             found = replace(
@@ -310,7 +309,7 @@ def _entry(key: str, one: Alternative) -> dict[str, Any]:
 
 
 def _experiment(instance: Instance, policy: Policy, budget: int) -> Experiment:
-    growth = GROWTH if isinstance(policy, AdaptivePolicy) else 0.0
+    growth = 0.0 if policy.has_phases else GROWTH
     return Experiment(instance, policy, budget, growth=growth)
 
 

@@ -10,7 +10,8 @@ from ringfence.core.streams import verdict_stream
 from ringfence.interfaces.planning import Advance, Plan, plan_instance
 from ringfence.interfaces.rare import Hands
 from ringfence.interfaces.studies import Study
-from ringfence.policies.policy import MOST_PULLS, Evidence, Policy
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import MOST_PULLS, Policy
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.variations import gaussian_instance
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, gap, margin, pair, separation
-from ringfence.policies.policy import PhasePolicy
 from ringfence.reports.verdict import outside, percent, reason
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Rejection, Round
@@ -76,7 +75,7 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
     lines = [f"It left at the end of phase {at.number}, with {pulls:,} pulls: {left.reason}."]
     if left.rival is not None:
         lines.append(_compared(plan, estimates, scales, best, left))
-    if _goes_by_gaps(plan):
+    if plan.policy.by_gaps:
         lines.extend(_runner_up(plan, others, left))
     shown = [left.arm] + ([best] if best != left.arm else [])
     return Card(
@@ -90,10 +89,6 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
     )
 
 
-def _goes_by_gaps(plan: Plan) -> bool:
-    return isinstance(plan.policy, PhasePolicy) and plan.policy.by_gaps
-
-
 def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Rejection) -> str:
     """Return which of the gap's terms decided."""
     thresholds = plan.problem.judged.thresholds
@@ -105,7 +100,7 @@ def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Re
         f"of how far this arm trailed ({behind:.3g}) and how far {rival} was from its limits "
         f"({own:.3g})."
     )
-    if not _goes_by_gaps(plan):
+    if not plan.policy.by_gaps:
         text += f" What {plan.policy.name} goes by is not the gap: its page has the rule."
     elif own < behind:
         text += " The second decided, so arms further behind count the same."

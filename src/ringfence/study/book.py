@@ -30,7 +30,7 @@ from ringfence.core.running import (
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.study.facts import FAILED_METRIC
 
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.core.errors import InputError
-from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Pardon, PullFact, State
 from ringfence.study.ports import Ledger
@@ -125,7 +124,7 @@ class Pardoning:
         if lacks <= left or is_pulled:
             return
         remedy = "Raise the budget first"
-        if isinstance(self.plan.policy, PhasePolicy):
+        if not self.plan.policy.takes_up_more:
             remedy = (
                 f"{self.plan.policy.name} cannot take up a larger budget at its end: begin a study "
                 "of another name, and bring these observations along"

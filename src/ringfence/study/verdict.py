@@ -21,7 +21,7 @@ from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
 from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of, apparent_answer
 from ringfence.study.facts import Departure

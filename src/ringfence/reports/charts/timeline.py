@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ringfence.policies.policy import AdaptivePolicy
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.figures.timeline import (
     ANSWER,
@@ -29,7 +28,7 @@ def timeline_chart(
     """Return bars of a phase policy's arms, strips of an adaptive one's."""
     alt = altair()
     rows = timeline_rows(plan, verdict, rounds)
-    adaptive = isinstance(plan.policy, AdaptivePolicy)
+    adaptive = not plan.policy.has_phases
     end = max((row["end"] for row in rows), default=1)
     x = alt.X(
         "start:Q",

@@ -8,7 +8,6 @@ hopeless ones less and less: a strip an arm, of its share of each stretch of pul
 from collections.abc import Sequence
 from typing import Any
 
-from ringfence.policies.policy import AdaptivePolicy
 from ringfence.reports.figures.stretches import first_pull_after, stretches
 from ringfence.reports.figures.words import counted, shortened
 from ringfence.study.deciding import Plan
@@ -28,7 +27,7 @@ def timeline_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list
     """
     if not rounds:
         return []
-    if isinstance(plan.policy, AdaptivePolicy):
+    if not plan.policy.has_phases:
         return _strips(verdict, rounds)
     end = rounds[-1].first - 1 + (0 if rounds[-1].is_last else rounds[-1].size)
     rows = []
@@ -76,7 +75,7 @@ def fate_of(verdict: Verdict, arm: ArmVerdict) -> str:
 def timeline_title(plan: Plan, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
     """Return what the timeline shows, as a headline."""
     name = shortened(verdict.arm)
-    if isinstance(plan.policy, AdaptivePolicy):
+    if not plan.policy.has_phases:
         end = max((row["end"] for row in rows), default=0)
         late = [row for row in rows if row["start"] >= 0.75 * end]
         pulls: dict[str, int] = {}
