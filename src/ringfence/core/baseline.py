@@ -12,10 +12,26 @@ that fill arrays. Touches its arguments only.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
+
+
+class Versus(NamedTuple):
+    """What limits are relative to: `place` holds one arm, or -1 where all limits are numbers.
+
+    `factors` are the multiples of the baseline in limits, one a constraint.
+    """
+
+    place: Integers
+    factors: Floats
+
+    @classmethod
+    def of(cls, baseline: int | None, factors: Floats) -> "Versus":
+        """Return it for a baseline, if there is one."""
+        return cls(np.array([-1 if baseline is None else baseline]), factors)
 
 
 def fill_differences(found: Floats, estimates: Floats, baseline: int, factors: Floats) -> None:
