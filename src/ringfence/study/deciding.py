@@ -26,12 +26,12 @@ from ringfence.policies.registry import find_policy
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.facts import (
     FAILED_METRIC,
-    WITHDRAWN,
-    WITHOUT_BASELINE,
+    Cause,
     Definition,
     Rejection,
     Round,
 )
+from ringfence.study.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -261,16 +261,14 @@ def _withdraw(
     for arm in np.flatnonzero(alive):
         if arm in standing.broken:
             times = plan.definition.max_failures
-            left.append(Rejection(int(arm), f"{WITHDRAWN}: {times} failed pulls in a row"))
+            left.append(Rejection(int(arm), Cause.FAILING, failures=times))
         elif not book.is_seen[arm] and arm not in spared:
-            left.append(
-                Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
-            )
+            left.append(Rejection(int(arm), Cause.UNSEEN, successes=int(book.counts[arm])))
     baseline = plan.baseline
     if plan.problem.is_relative and baseline in [one.arm for one in left]:
         name = plan.definition.baseline
         left += [
-            Rejection(int(arm), f"{WITHOUT_BASELINE} {name} was")
+            Rejection(int(arm), Cause.WITH_BASELINE, baseline=name)
             for arm in np.flatnonzero(alive)
             if arm not in [one.arm for one in left]
         ]
@@ -295,7 +293,8 @@ def _reject(
             raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
         rival = None if out == best else int(best)
         distance = gap(*pair(evidence.estimates, best, out, scales, thresholds))
-        left.append(Rejection(int(out), f"rejected by {policy.name}", rival, float(distance)))
+        why = Rejection(int(out), Cause.REJECTED, rival, float(distance), policy=policy.name)
+        left.append(why)
         alive[out] = False
     return left
 
@@ -356,19 +355,19 @@ def _batch(
     return [int(count) for count in allocation]
 
 
-def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
     """Return the arm that the policy would name now, and whether it looks feasible."""
-    evidence = book.evidence(alive, plan.priority)
+    evidence = snapshot.evidence(alive, plan.priority)
     if isinstance(plan.policy, AdaptivePolicy):
         work = plan.policy.make_work(plan.arm_count, len(evidence.scales))
         arm, flag = plan.policy.answer(evidence, work)
         return int(arm), bool(flag)
-    return apparent_answer(plan, alive, book)
+    return apparent_answer(plan, alive, snapshot)
 
 
-def apparent_answer(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+def apparent_answer(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
     """Return the arm that looks best by its estimates alone, and whether it looks feasible."""
-    evidence = book.evidence(alive, plan.priority)
+    evidence = snapshot.evidence(alive, plan.priority)
     best = apparent_best(
         evidence.estimates, alive, evidence.scales, evidence.thresholds, evidence.priority
     )
