@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import ringfence as rf
+from ringfence.reports.departures import departure
 from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process
+from tests.unit.drawing import BROKE
 
 PROGRAM = """\
 import json, random, sys
@@ -282,7 +284,7 @@ def test_an_arm_whose_program_fails_is_withdrawn(tmp_path: Path, fault: str) -> 
     assert document(done)["arm"] == "solid"
     explained = document(ringfence("explain", str(file), "dear", "--json"))["arms"]
     assert [arm["name"] for arm in explained] == ["dear"]
-    assert "3 failed pulls in a row (the last error: " in explained[0]["reason"]
+    assert explained[0]["reason"].startswith(f"{departure(BROKE)} (the last error: ")
     assert words in explained[0]["reason"]
     assert "\n" not in explained[0]["reason"]
     assert f"dear {explained[0]['reason']}" in ringfence("status", str(file)).out

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.reports.departures import standing
 from ringfence.reports.figures.allocation import allocation_rows, allocation_title, parts_of
 from ringfence.reports.figures.evidence import FLAG, evidence_rows, evidence_title, thinned
 from ringfence.reports.figures.labels import MOST_LABELS, Frame, _box, bounds, labelled, spread
@@ -40,7 +41,7 @@ def test_the_map_has_every_judged_arm_the_answer_first_and_deceivers_next() -> N
         "pulls": 15,
         "status": "in the running",
         "phase": None,
-        "why": "in the running",
+        "why": standing(make_arm("tempting", "deceiver", 0.3, 1.0)),
     }
     assert [row["phase"] for row in rows] == [None, None, 1, 2]
     assert [row["is_feasible"] for row in rows] == [True, False, True, False]

@@ -8,6 +8,7 @@ import pytest
 
 from ringfence.core.problem import Problem
 from ringfence.reports.charts.map import map_chart
+from ringfence.reports.departures import departure
 from ringfence.reports.ordering import ordered_arms, shown_arms
 from ringfence.reports.verdict import (
     findings,
@@ -208,7 +209,7 @@ def test_no_word_says_that_an_estimate_breaks_a_limit() -> None:
 def test_a_withdrawn_arm_is_named_with_its_last_error() -> None:
     gone = make_arm("a", None, None, 0.0, left=BROKE, error="boom")
     verdict = make_verdict([make_arm("b", "optimal", -1.0, 1.0), gone])
-    assert findings(verdict) == ["a was withdrawn: 3 failed pulls in a row (the last error: boom)."]
+    assert findings(verdict) == [f"a was {departure(BROKE)} (the last error: boom)."]
 
 
 @pytest.mark.parametrize(

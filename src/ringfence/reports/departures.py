@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Cause, Departure, Rejection
 from ringfence.study.reading import View
-from ringfence.study.verdict import ArmVerdict, Status
+from ringfence.study.verdict import ArmVerdict
 
 _MOST_NAMED = 8
 
@@ -26,7 +26,7 @@ def departure(left: Rejection) -> str:
 
 def standing(arm: ArmVerdict) -> str:
     """Return that an arm is in the running, or why it left."""
-    return str(Status.RUNNING) if arm.left is None else departure(arm.left)
+    return "in the running" if arm.left is None else departure(arm.left)
 
 
 def no_answer(plan: Plan, view: View) -> str:

@@ -182,7 +182,10 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     head, book, snapshot = view.head, view.book, view.snapshot
     alive = in_the_running(view) if among is None else among
     if not alive.any():
-        raise NoAnswerError(f"study {plan.definition.name!r} has no arm to judge. Tell more pulls.")
+        name = plan.definition.name
+        raise NoAnswerError(
+            f"study {name!r} has no arm with enough observations to judge it by. Tell more pulls."
+        )
     best, feasible = answer_of(plan, alive, snapshot)
     apparent, _ = apparent_answer(plan, alive, snapshot)
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
