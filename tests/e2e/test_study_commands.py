@@ -373,13 +373,13 @@ UNREADABLE = {  # what is damaged, and the problem that names it
     "missing values": ("UPDATE {p} SET \"values\" = '[1.0]' WHERE number = 3", "pull 3 has values"),
     "state": ("UPDATE {p} SET state = 'zzz' WHERE number = 3", "pull 3 cannot be read: its state"),
     "lease": ("UPDATE {p} SET lease = 'x' WHERE number = 3", "pull 3 cannot be read: its lease"),
-    "decision": ("UPDATE {r} SET decision = '{{}}' WHERE number = 1", "round 1 cannot be read"),
+    "decision": ("UPDATE {r} SET decided = '{{}}' WHERE number = 1", "round 1 cannot be read"),
     "arms": (
-        "UPDATE {r} SET decision = json_set(decision, '$.before', json('[1]')) WHERE number = 1",
+        "UPDATE {r} SET decided = json_set(decided, '$.before', json('[1]')) WHERE number = 1",
         "round 1 is not about 3 arms",
     ),
     "seen": (
-        "UPDATE {r} SET decision = json_remove(decision, '$.seen.spent') WHERE number = 1",
+        "UPDATE {r} SET decided = json_remove(decided, '$.seen.spent') WHERE number = 1",
         "round 1 does not say which spent it saw",
     ),
 }
