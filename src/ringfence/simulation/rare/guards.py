@@ -21,8 +21,6 @@ _ROUNDING = 1e-3  # of a mean weight that hardly varies
 _SPLIT_SLACK = math.log(1.5)
 OVERLAP_RATE = 0.02
 RARE_RATE = 2e-3
-
-
 EFFECTIVE = "effective errors"  # the check that the errors seen are worth enough equal ones
 
 
