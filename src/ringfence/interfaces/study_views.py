@@ -99,9 +99,10 @@ class StudyViews:
                 raise one_of("constraint", constraint, texts)
             constraint = known.index(constraint) % len(texts)
         view = self.desk.look()
-        if not in_the_running(view).any():
-            raise NoAnswerError(no_answer(self.desk.plan, view))
-        return what_if(self.desk.plan, view, constraint, threshold)
+        try:
+            return what_if(self.desk.plan, view, constraint, threshold)
+        except NoAnswerError:
+            raise NoAnswerError(no_answer(self.desk.plan, view)) from None
 
     def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
         """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
