@@ -662,8 +662,8 @@ FAULTS = [
     ),
     fault(
         "a tally forgets who left", READING,
-        "for one in self.departures\n            ],",
-        "for one in self.departures[:0]\n            ],",
+        "one.phase] for one in self.departures]",
+        "one.phase] for one in self.departures[:0]]",
         TALLY, tallied("constrained-sr", 1, 0),
     ),
     fault(

@@ -20,6 +20,7 @@ from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
+from ringfence.study.facts import Rejection
 from tests.golden.plain import hexes
 
 ARMS = "0123456789abcdefghij"  # an arm's place, as one letter
@@ -194,18 +195,14 @@ def even_rate(instance: rf.Instance) -> str:
 
 # ------------------------------------------------------------------------------- live studies
 
-FATES = {
-    "in the running": "running",
-    "rejected by": "rejected",
-    "withdrawn: it cannot be compared": "withdrawn-with-baseline",
-    "withdrawn: only": "withdrawn-unseen",
-    "withdrawn:": "withdrawn-failing",
-}
+FATES = {"running", "rejected", "withdrawn-failing", "withdrawn-unseen", "withdrawn-with-baseline"}
 
 
-def fate(status: str) -> str:
-    """Return why an arm left as a code; today it is a sentence."""
-    return next(code for words, code in FATES.items() if status.startswith(words))
+def fate(left: Rejection | None) -> str:
+    """Return why an arm left, or that it has not."""
+    if left is None:
+        return "running"
+    return f"withdrawn-{left.cause}" if left.is_withdrawal else str(left.cause)
 
 
 def verdict_facts(verdict: rf.Verdict) -> dict[str, Any]:
@@ -213,6 +210,7 @@ def verdict_facts(verdict: rf.Verdict) -> dict[str, Any]:
     same = ["arm", "feasible", "verdict", "confidence", "chance_feasible", "chance_keeps_limits"]
     same += ["pulls_used", "budget", "finished", "brought", "apparent"]
     found = {key: getattr(verdict, key) for key in same}
+    found["verdict"] = verdict.verdict.value
     found["exact"] = list(verdict.exact)
     found["arms"] = [_arm_facts(arm) for arm in verdict.arms]
     found["flips"] = [
@@ -228,7 +226,7 @@ def _arm_facts(arm: rf.ArmVerdict) -> dict[str, Any]:
     same = ["name", "pulls", "kind", "phase", "rival", "gap", "failed", "margin", "margin_low"]
     same += ["margin_high", "chance_feasible", "chance_best"]
     found = {key: getattr(arm, key) for key in same}
-    found["fate"] = fate(arm.status)
+    found["fate"] = fate(arm.left)
     found["blocked_by"] = list(arm.blocked_by)
     found["estimates"] = {
         name: [one.value, one.low, one.high] for name, one in arm.estimates.items()
@@ -241,7 +239,7 @@ def round_facts(study: rf.Study) -> list[list[Any]]:
     return [
         [
             list(one.allocation), one.phase, one.is_last,
-            [[left.arm, fate(left.reason), left.rival, left.gap] for left in one.left],
+            [[left.arm, fate(left), left.rival, left.gap] for left in one.left],
         ]
         for one in study.rounds()
     ]  # fmt: skip

@@ -24,6 +24,7 @@ from ringfence.simulation.planning import (
     least_budget,
     require_possible,
 )
+from ringfence.simulation.rare.guards import EFFECTIVE
 from ringfence.simulation.rare.importance import LEAST_REPLICATIONS, require_rare
 from ringfence.simulation.rare.results import ModeShare
 from ringfence.simulation.results import SimulationResult
@@ -221,7 +222,10 @@ class Planner:
         hands = replace(self.hands, seed=self.hands.seed + more_seed)
         if _is_rare(experiment):
             found = by_importance(experiment, effort.of(policy), hands, cross_check=False)
-            point = Point(budget, found.error_rate, found.std_error, found.interval, found.warnings)
+            few = any(one.what == EFFECTIVE and not one.ok for one in found.checks)
+            point = Point(
+                budget, found.error_rate, found.std_error, found.interval, found.warnings, few
+            )
             return point, found.modes
         counts = hands.count(experiment, self.plain_replications())
         plain = SimulationResult.of(experiment, counts, seed=hands.seed, engine="cpu", seconds=0.0)
@@ -298,8 +302,7 @@ class Planner:
             seen = self.search(instance, policy, ROUGH, what, start=point.budget, most=most)
         except InputError:
             return Alternative(what, None)
-        doubtful = any(warning.startswith("effective errors") for warning in seen[-1].warnings)
-        return Alternative(what, seen[-1].budget, is_doubtful=doubtful)
+        return Alternative(what, seen[-1].budget, is_doubtful=seen[-1].has_few_errors)
 
 
 def _entry(key: str, one: Alternative) -> dict[str, Any]:

@@ -51,7 +51,7 @@ from ringfence.study.observing import (
     rows_inside,
 )
 from ringfence.study.ports import Clock, Storage
-from ringfence.study.verdict import Verdict, in_the_running, verdict_of
+from ringfence.study.verdict import Verdict, in_the_running
 
 
 class Study(StudyViews, AsyncCalls):
@@ -348,7 +348,7 @@ class Study(StudyViews, AsyncCalls):
         >>> study.revive("a"), [pull.arm for pull in study.ask(2)]
         ('revived', ['a', 'a'])
         """
-        return self.desk.revive(self._arm(arm))
+        return self.desk.revive(self.require_arm(arm))
 
     def forgive(self, pulls: Sequence[int]) -> int:
         """Give back pulls, by number, that failed because of an outage; return how many were.
@@ -452,7 +452,7 @@ class Study(StudyViews, AsyncCalls):
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None
-        return verdict_of(self.desk.plan, view)
+        return self.verdict_on(view)
 
     def raise_budget(self, budget: int) -> None:
         """Raise the budget; it can never fall, and the one that the study has changes nothing."""
@@ -496,7 +496,7 @@ class Study(StudyViews, AsyncCalls):
                 f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
             )
         past = [
-            (self._arm(str(name)), values)
+            (self.require_arm(str(name)), values)
             for name, values in zip(columns[arm], rows_inside(self.desk.plan, rows), strict=True)
         ]
         return self.desk.bring(past, printable("label", label))

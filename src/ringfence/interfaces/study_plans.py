@@ -62,7 +62,7 @@ def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
             f"{' of ' + ', '.join(unseen) if unseen else ': all its arms were withdrawn'}. Run it "
             "for a while first."
         )
-    evidence = view.book.evidence(view.book.is_seen, plan.priority)
+    evidence = view.snapshot.evidence(view.book.is_seen, plan.priority)
     instance = gaussian_instance(
         study.name,
         plan.problem.judged,

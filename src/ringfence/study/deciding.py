@@ -28,12 +28,12 @@ from ringfence.policies.registry import find_policy, rules_in_words
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.facts import (
     FAILED_METRIC,
-    WITHDRAWN,
-    WITHOUT_BASELINE,
+    Cause,
     Definition,
     Rejection,
     Round,
 )
+from ringfence.study.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -301,16 +301,14 @@ def _withdraw(
     for arm in np.flatnonzero(alive):
         if arm in standing.broken:
             times = plan.definition.max_failures
-            left.append(Rejection(int(arm), f"{WITHDRAWN}: {times} failed pulls in a row"))
+            left.append(Rejection(int(arm), Cause.FAILING, failures=times))
         elif not book.is_seen[arm] and arm not in spared:
-            left.append(
-                Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
-            )
+            left.append(Rejection(int(arm), Cause.UNSEEN, successes=int(book.counts[arm])))
     baseline = plan.baseline
     if plan.problem.is_relative and baseline in [one.arm for one in left]:
         name = plan.definition.baseline
         left += [
-            Rejection(int(arm), f"{WITHOUT_BASELINE} {name} was")
+            Rejection(int(arm), Cause.WITH_BASELINE, baseline=name)
             for arm in np.flatnonzero(alive)
             if arm not in [one.arm for one in left]
         ]
@@ -326,8 +324,8 @@ def _rejections(plan: Plan, seen: Evidence, dropped: Sequence[int]) -> list[Reje
     for out in dropped:
         best = apparent_best(seen.estimates, alive, scales, thresholds, seen.priority)
         rival = None if out == best else int(best)
-        distance = gap(*pair(seen.estimates, best, out, scales, thresholds))
-        left.append(Rejection(out, f"rejected by {plan.policy.name}", rival, float(distance)))
+        distance = float(gap(*pair(seen.estimates, best, out, scales, thresholds)))
+        left.append(Rejection(out, Cause.REJECTED, rival, distance, policy=plan.policy.name))
         alive[out] = False
     return left
 
@@ -364,9 +362,9 @@ def _phase_allocation(
     return allocation
 
 
-def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
     """Return the arm that the policy would name now, and whether it looks feasible."""
-    evidence = book.evidence(alive, plan.priority)
+    evidence = snapshot.evidence(alive, plan.priority)
     course = plan.policy.course
     state = course.make_state(Opening(0), plan.arm_count, len(evidence.scales), 0)
     with rules_in_words(plan.policy):
@@ -374,7 +372,7 @@ def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
     return int(arm), bool(flag)
 
 
-def apparent_answer(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+def apparent_answer(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
     """Return the arm that looks best by its estimates alone, and whether it looks feasible."""
-    arm, flag = apparent_answer_to(book.evidence(alive, plan.priority), None)
+    arm, flag = apparent_answer_to(snapshot.evidence(alive, plan.priority), None)
     return int(arm), bool(flag)

@@ -9,12 +9,13 @@ from ringfence.reports.figures.timeline import (
     MOST_BARS,
     REJECTED,
     RUNNING,
+    WITHDRAWN,
     timeline_rows,
     timeline_title,
 )
 from ringfence.reports.figures.words import counted
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import WITHDRAWN, Round
+from ringfence.study.facts import Round
 from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 560, 19

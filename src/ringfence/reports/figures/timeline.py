@@ -11,12 +11,14 @@ from typing import Any
 from ringfence.reports.figures.stretches import first_pull_after, stretches
 from ringfence.reports.figures.words import counted, shortened
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import WITHDRAWN, Round
-from ringfence.study.verdict import ArmVerdict, Verdict
+from ringfence.study.facts import Round
+from ringfence.study.verdict import ArmVerdict, Status, Verdict
 
 MOST_BARS = 40
 MOST_STRETCHES = 32
 ANSWER, RUNNING, REJECTED = "the answer", "in the running", "rejected"
+WITHDRAWN = "withdrawn"
+_FATES = {Status.RUNNING: RUNNING, Status.REJECTED: REJECTED, Status.WITHDRAWN: WITHDRAWN}
 
 
 def timeline_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list[dict[str, Any]]:
@@ -67,9 +69,7 @@ def fate_of(verdict: Verdict, arm: ArmVerdict) -> str:
     """Return what became of an arm, in a word or two."""
     if arm.name == verdict.arm:
         return ANSWER
-    if arm.phase is None:
-        return RUNNING
-    return WITHDRAWN if arm.status.startswith(WITHDRAWN) else REJECTED
+    return _FATES[arm.status]
 
 
 def timeline_title(plan: Plan, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
