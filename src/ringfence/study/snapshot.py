@@ -9,7 +9,7 @@ import numpy as np
 
 from ringfence.core.arrays import Integers, Mask
 from ringfence.core.beliefs import Beliefs
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
 
 
