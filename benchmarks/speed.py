@@ -23,7 +23,7 @@ from ringfence.execution.chunks import available_threads
 from ringfence.interfaces import wiring
 from ringfence.interfaces.cli import output
 from ringfence.policies.registry import find_policy
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu.compilation import gpu_count, is_simulated
@@ -88,7 +88,7 @@ def _normals_at(budget: int, repeats: int, seed: int) -> list[Row]:
     rng, _ = chunk_streams(seed, 0, 0)
     ours, alone = _interleaved(
         repeats,
-        lambda: experiment.run_chunk(seed, 0, size),
+        lambda: cpu.run_chunk(experiment, seed, 0, size),
         lambda: sum_of_normals(rng, size * drawn),
     )
     ratio, limit = _median_ratio(alone, ours), size / median(alone)
@@ -110,7 +110,7 @@ def _numpy(repeats: int, seed: int) -> list[Row]:
     experiment, ours_size, theirs_size = _experiment(10_000), 200_000, 50_000
     ours, theirs = _interleaved(
         repeats,
-        lambda: experiment.run_chunk(seed, 0, ours_size),
+        lambda: cpu.run_chunk(experiment, seed, 0, ours_size),
         lambda: vectorised_errors(experiment, theirs_size, seed=seed),
     )
     ratio = _median_ratio(theirs, ours) * ours_size / theirs_size
@@ -122,7 +122,7 @@ def _one_by_one(repeats: int, seed: int) -> list[Row]:
     experiment, ours_size, theirs_size = _experiment(10_000), 200_000, 2
     ours, theirs = _interleaved(
         repeats,
-        lambda: experiment.run_chunk(seed, 0, ours_size),
+        lambda: cpu.run_chunk(experiment, seed, 0, ours_size),
         lambda: reference.run_chunk(experiment, seed, 0, theirs_size),
     )
     ratio = _median_ratio(theirs, ours) * ours_size / theirs_size
@@ -134,8 +134,8 @@ def _budgets(repeats: int, seed: int) -> list[Row]:
     small, large, size = _experiment(1000), _experiment(100_000), 400_000
     short, long = _interleaved(
         repeats,
-        lambda: small.run_chunk(seed, 0, size),
-        lambda: large.run_chunk(seed, 0, size),
+        lambda: cpu.run_chunk(small, seed, 0, size),
+        lambda: cpu.run_chunk(large, seed, 0, size),
     )
     return [
         Row(

@@ -93,7 +93,7 @@ def vectorised_top_two(
     slope, as in our own rule. It answers with the apparent best. Return the errors, and the mean
     pulls by arm.
     """
-    law, design = experiment.instance.law, experiment.adaptive_design
+    law, design = experiment.instance.law, experiment.design
     if not isinstance(law, GaussianLaw) or len(design.scales) != 2:
         raise ValueError("the NumPy yardstick covers Gaussian arms with one constraint")
     rng, order_rng = chunk_streams(seed, experiment.budget, 0)

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.tournaments import tournament
     from ringfence.interfaces.wiring import compare, plan, replay, simulate
-    from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy
+    from ringfence.policies.evidence import Evidence
+    from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
     from ringfence.policies.registry import POLICIES, find_policy
     from ringfence.reports.charts import (
         paper_figure,
@@ -78,7 +79,7 @@ _HOMES = {
     "Duel": "reports.tournament",
     "Estimate": "study.verdict",
     "EstimateError": "core.errors",
-    "Evidence": "policies.policy",
+    "Evidence": "policies.evidence",
     "ExpressionError": "core.errors",
     "Flip": "study.verdict",
     "Function": "execution.evaluating",

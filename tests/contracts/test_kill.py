@@ -17,7 +17,7 @@ import pytest
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.studies import Study
-from ringfence.study.facts import PullFact, State
+from ringfence.study.facts import Cause, PullFact, Rejection, State
 from tests.choosing import few_of
 from tests.contracts.kill_worker import evaluate
 from tests.contracts.places import Place
@@ -184,7 +184,7 @@ def test_an_arm_that_kills_its_workers_is_withdrawn(tmp_path: Path) -> None:
     failed = [pull for pull in pulls if pull.state == State.FAILED]
     assert {ARMS[pull.arm] for pull in failed} == {"two"}
     assert len(failed) >= 3
-    assert study.explain("two")[0].status == "withdrawn: 3 failed pulls in a row"
+    assert study.explain("two")[0].left == Rejection(1, Cause.FAILING, failures=3)
     assert all("leases ran out without an answer" in str(pull.error) for pull in failed)
     assert study.recommend().arm == "three"
     assert sum(pull.charged for pull in pulls) <= 60

@@ -23,7 +23,7 @@ from ringfence.storage.sql import SqlStorage
 from ringfence.study.audit import audit
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
-from ringfence.study.facts import Definition, Head, PullFact, Round, State
+from ringfence.study.facts import Cause, Definition, Head, PullFact, Rejection, Round, State
 from ringfence.study.ports import Storage
 from ringfence.study.verdict import Verdict, verdict_of
 from tests.oracle import transcription as paper
@@ -268,8 +268,8 @@ def test_an_arm_that_breaks_leaves_the_same_in_any_order(
     definition = definition_of(policy, batch, budget=budget, retries=0, constraints=(limit,))
     world = World(1, failing=BREAKING | {(1, 9)})
     wanted = in_order(definition, world)
-    left = [(one.arm, one.reason) for at in wanted.rounds for one in at.left]
-    assert (1, "withdrawn: 3 failed pulls in a row") in left
+    left = [(one.arm, one.cause, one.failures) for at in wanted.rounds for one in at.left]
+    assert (1, Cause.FAILING, 3) in left
     for turn in range(4):
         storage = MemoryStorage()
         found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
@@ -288,8 +288,8 @@ def test_lost_pulls_lengthen_no_run_of_failures_and_end_none(policy: str, batch:
     definition = definition_of(policy, batch, budget=120, retries=0)
     world = World(2, failing=AROUND, losing=LOST)
     wanted = in_order(definition, world)
-    left = [(one.arm, one.reason) for at in wanted.rounds for one in at.left if one.is_withdrawal]
-    assert left == [(1, "withdrawn: 3 failed pulls in a row")]
+    left = [one for at in wanted.rounds for one in at.left if one.is_withdrawal]
+    assert left == [Rejection(1, Cause.FAILING, failures=3)]
     for turn in range(4):
         storage = MemoryStorage()
         found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]

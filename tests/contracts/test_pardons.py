@@ -17,7 +17,7 @@ from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
-from ringfence.study.facts import Definition, Head, Pardon, PullFact, State
+from ringfence.study.facts import Cause, Definition, Head, Pardon, PullFact, Rejection, State
 from ringfence.study.ports import Storage
 from ringfence.study.verdict import verdict_of
 from tests.contracts.places import Place
@@ -531,8 +531,8 @@ def test_what_failed_is_not_given_again_in_place_of_what_was_lost(place: Place) 
         else:
             fail(desk, pull)
     desk.ask()
-    left = [(one.rejection.arm, one.rejection.reason) for one in desk.look().departures]
-    assert left == [(0, "withdrawn: only 0 of its pulls succeeded")]
+    left = [one.rejection for one in desk.look().departures]
+    assert left == [Rejection(0, Cause.UNSEEN, successes=0)]
     assert problems(desk) == ()
 
 

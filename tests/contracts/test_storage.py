@@ -30,6 +30,7 @@ from ringfence.storage.sql import SqlStorage
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk
 from ringfence.study.facts import (
+    Cause,
     Definition,
     Harvest,
     Head,
@@ -94,7 +95,10 @@ def round_of(number: int, first: int) -> Round:
         allocation=(3, 2),
         before=(0, 1),
         alive=(True, False),
-        left=(Rejection(1, "rejected by <b>rule</b>", 0, 0.1), Rejection(0, "withdrawn: ''")),
+        left=(
+            Rejection(1, Cause.REJECTED, 0, 0.1, policy="<b>rule</b>"),
+            Rejection(0, Cause.FAILING, failures=3),
+        ),
         seen={"budget": 40, "spent": 3, "estimates": [[0.1, -0.0], [1e-308, 1e308]]},
     )
 
@@ -473,15 +477,16 @@ def test_hostile_names_are_text(place: Place, name: str) -> None:
     )
     storage.create(definition, Head(budget=40))
     pull = pull_of(1, state=State.FAILED, error=name)
+    left = (Rejection(0, Cause.WITH_BASELINE, baseline=name),)
     with storage.writing(name) as ledger:
         ledger.add_pulls([pull])
         ledger.add_past([PastFact(0, (1.0, 2.0, 3.0), name, 0)])
-        ledger.add_round(replace(round_of(0, 1), left=(Rejection(0, name),), seen={name: name}))
+        ledger.add_round(replace(round_of(0, 1), left=left, seen={name: name}))
     found = look(place.open(), name)
     assert found.definition == definition
     assert found.pulls == (pull,)
     assert found.past[0].label == name
-    assert found.rounds[0].left == (Rejection(0, name),)
+    assert found.rounds[0].left == left
     assert found.rounds[0].seen == {name: name}
     with pytest.raises(InputError, match="exists already"):
         storage.create(definition, Head(budget=1))

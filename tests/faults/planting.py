@@ -36,6 +36,8 @@ ROOMS = (
     "core.chance",
     "core.posterior",
     "core.shrinkage",
+    "policies.evidence",
+    "policies.course",
     "policies.policy",
     "policies.constrained_sr",
     "policies.glr_halving",
@@ -53,13 +55,14 @@ ROOMS = (
     "simulation.records",
     "simulation.laws",
     "simulation.tables",
-    "simulation.kernels",
-    "simulation.recorded_kernels",
-    "simulation.adaptive_kernels",
+    "simulation.tally",
+    "simulation.course",
+    "simulation.experiment",
     "simulation.lanes.rules",
     "simulation.lanes.top_two",
-    "simulation.lanes.kernels",
-    "simulation.experiment",
+    "simulation.lanes.phases",
+    "simulation.lanes.choices",
+    "simulation.cpu",
     "simulation.reference",
 )
 STUDY_ROOMS = (
@@ -72,9 +75,24 @@ STUDY_ROOMS = (
     "core.baseline",
     "core.known",
     "core.stated",
+    "policies.evidence",
+    "policies.course",
+    "policies.policy",
+    "policies.constrained_sr",
+    "policies.glr_halving",
+    "policies.infeasible_first",
+    "policies.successive_rejects",
+    "policies.sequential_halving",
+    "policies.ocba_co",
+    "policies.scalarised",
+    "policies.thompson",
+    "policies.top_two",
+    "policies.uniform",
+    "policies.registry",
     "study.facts",
     "study.ports",
     "study.book",
+    "study.snapshot",
     "study.deciding",
     "study.packing",
     "study.keeping",
@@ -93,6 +111,7 @@ STUDY_ROOMS = (
     "execution.outages",
     "execution.resolving",
     "execution.working",
+    "reports.departures",
     "reports.ordering",
     "reports.verdict",
     "interfaces.storages",
@@ -173,7 +192,7 @@ def planted_rules(*edits: Edit) -> Mapping[str, ModuleType]:
 def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
     """Return fresh copies of the rooms of live studies, and of the tests that use them.
 
-    What they stand on, core and policies, is the real one.
+    What they stand on, most of core, is the real one.
     """
     rooms = {room: f"ringfence.{room}" for room in STUDY_ROOMS}
     return _planted(rooms | {test: test for test in STUDY_TESTS}, edits)
@@ -188,10 +207,9 @@ def planted_pages(*edits: Edit) -> Mapping[str, ModuleType]:
 def leave_uncompiled(rooms: Mapping[str, ModuleType]) -> None:
     """Have planted kernels run as the plain Python that they are: they need few replications."""
     for room in (
-        "simulation.kernels",
-        "simulation.recorded_kernels",
-        "simulation.adaptive_kernels",
-        "simulation.lanes.kernels",
+        "simulation.cpu",
+        "simulation.lanes.phases",
+        "simulation.lanes.choices",
     ):
         vars(rooms[room])["compile_kernel"] = lambda kernel, *parts, **options: kernel
 

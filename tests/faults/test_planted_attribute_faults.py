@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringfence.simulation.experiment import Experiment
+from ringfence.simulation import cpu
 from tests.choosing import first_of, some_of
 from tests.faults.planting import planted, require_applicable
 from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
@@ -65,7 +65,7 @@ def closed_form(name: str) -> Named:
         real: Any = engines.FORMS[name][0].instance.law
         content = {field.name: getattr(real, field.name) for field in fields(real)}
         law = rooms["simulation.laws"].SampledLaw(**content)
-        engines.check_form(Experiment.run_chunk, name, size=40_000, law=law)
+        engines.check_form(cpu.run_chunk, name, size=40_000, law=law)
 
     return Named(f"{ENGINES}::test_errors_are_as_frequent_as_closed_forms_say", check)
 

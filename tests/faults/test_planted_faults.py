@@ -20,7 +20,7 @@ from tests.faults.planting import Edit, leave_uncompiled, planted, require_appli
 from tests.laws import adaptive_checks, checks, question_checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
-from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
+from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
@@ -91,7 +91,7 @@ def side_by_side(rooms: Rooms) -> None:
 
 def lane_courses(rooms: Rooms) -> None:
     rule = rooms["simulation.lanes.top_two"].RULE
-    check_lane_courses(rooms["simulation.lanes.kernels"], rule, rooms["policies.top_two"].POLICY)
+    check_lane_courses(rooms["simulation.lanes.choices"], rule, rooms["policies.top_two"].POLICY)
 
 
 TOP_TWO = batches_of("top-two", adaptive_checks.check_top_two)
@@ -99,7 +99,7 @@ SIDE_BY_SIDE = Named(
     "tests/laws/test_lanes.py::test_top_two_chooses_side_by_side_as_one_by_one", side_by_side
 )
 LANE_COURSES = Named("tests/laws/test_lanes.py::test_courses_are_those_of_one_lane", lane_courses)
-LANES, LANE_KERNELS = "simulation.lanes.top_two", "simulation.lanes.kernels"
+LANES, LANE_KERNELS = "simulation.lanes.top_two", "simulation.lanes.choices"
 OCBA = batches_of("ocba-co", adaptive_checks.check_ocba)
 THOMPSON = batches_of("thompson", adaptive_checks.check_thompson)
 
@@ -132,7 +132,7 @@ def compiled_engine(name: str) -> Named:
         leave_uncompiled(rooms)
         Experiment = rooms["simulation.experiment"].Experiment
         check_engine(
-            Experiment.run_chunk,
+            rooms["simulation.cpu"].run_chunk,
             find_phase_policy(name),
             shuffled,
             most=6,
@@ -148,7 +148,7 @@ def compiled_without_noise(rooms: Rooms) -> None:
     leave_uncompiled(rooms)
     Experiment = rooms["simulation.experiment"].Experiment
     check_noiseless(
-        Experiment.run_chunk,
+        rooms["simulation.cpu"].run_chunk,
         find_phase_policy("constrained-sr"),
         replications=300,
         arm_counts=(4,),
@@ -161,16 +161,16 @@ def reference_engine(name: str) -> Named:
     return Named(
         f"{RULES}::test_engines_on_recorded_samples",
         lambda rooms: check_engine(
-            rooms["simulation.reference"].run_chunk, find_phase_policy(name), permuted, most=1
+            rooms["simulation.reference"].run_chunk, policy_in(rooms, name), shuffled, most=1
         ),
     )
 
 
 @cache
 def relative(name: str) -> Named:
-    """Limits relative to a baseline: the body of a kernel against the reference engine."""
+    """Limits relative to a baseline: the body of all simulations against its transcription."""
     return Named(
-        "tests/laws/test_relative_limits.py::test_a_kernel_is_the_reference_engine_to_the_pull",
+        "tests/laws/test_relative_limits.py::test_the_body_is_its_transcription_to_the_pull",
         lambda rooms: check_relative(
             rooms, rooms["policies.registry"].find_policy(name), constraints=1, count=16
         ),
@@ -181,7 +181,9 @@ def fair_order(rooms: Rooms) -> None:
     Experiment = rooms["simulation.experiment"].Experiment
     experiment = Experiment(rates.identical_arms(), find_phase_policy("constrained-sr"), 20)
     rates.check_fair(
-        rates.answers(Experiment.run_chunk, experiment, 60_000, experiment_type=Experiment)
+        rates.answers(
+            rooms["simulation.cpu"].run_chunk, experiment, 60_000, experiment_type=Experiment
+        )
     )
 
 
@@ -282,8 +284,8 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
     "policies.uniform",
     "policies.glr_halving",
 )
-KERNEL, SLOW = "simulation.kernels", "simulation.reference"
-RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
+KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulation.tally"
+COURSE = "policies.course"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 SHRINKAGE = "core.shrinkage"
@@ -1090,14 +1092,23 @@ FAULTS = [
     ),
     # The engines.
     fault(
-        "flag inverted in the reference engine", SLOW,
-        "course.judge(tally, replication, answer, flag)",
-        "course.judge(tally, replication, answer, not flag)",
+        "flag inverted in the body", BODY,
+        "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,",
         SINGLE_FLAG, REFERENCE,
     ),
     fault(
-        "extra pulls go to the last in priority, in the reference engine", SLOW,
-        "(alive & (priority < priority[arm])).sum()", "(alive & (priority > priority[arm])).sum()",
+        "extra pulls go to the last in priority", COURSE,
+        "alive[j] and priority[j] < priority[arm]", "alive[j] and priority[j] > priority[arm]",
+        REFERENCE_UNIFORM,
+    ),
+    fault(
+        "arms come back in the next phase", COURSE,
+        "            alive[out] = False\n", "            alive[out] = state.phase[0] > 0\n",
+        REFERENCE,
+    ),
+    fault(
+        "extra pulls are not made", COURSE,
+        "int(extra > 0 and is_early(", "int(extra < 0 and is_early(",
         REFERENCE_UNIFORM,
     ),
     fault(
@@ -1147,20 +1158,19 @@ FAULTS = [
         NO_NOISE,
     ),
     fault(
-        "the order of arms is not uniform", KERNEL,
+        "the order of arms is not uniform", BODY,
         "j = int(rng.random() * (i + 1))", "j = int(rng.random() * i)",
         FAIR,
     ),
     # Limits relative to a baseline.
     fault(
-        "a simulated baseline may be rejected", RECORDED,
-        "out = spare(judged, counts, alive, scales, thresholds, priority, baseline)",
-        "out = reject(judged, counts, alive, scales, thresholds, priority)",
+        "a baseline may be rejected", COURSE,
+        "if baseline >= 0 and out == baseline and not spared:", "if False:",
         relative("constrained-sr"),
     ),
     fault(
-        "a baseline may be rejected pull by pull", SLOW,
-        "sparing(policy.reject)(*given, course.baseline)", "policy.reject(*given)",
+        "a baseline that was spared is not pulled again", COURSE,
+        "                alive[baseline] = True\n", "                pass\n",
         relative("infeasible-first"),
     ),
     fault(
@@ -1169,26 +1179,26 @@ FAULTS = [
         relative("constrained-sr"),
     ),
     fault(
-        "a simulated limit is not relative", RECORDED,
-        "fill_differences(judged, estimates, baseline, factors)",
-        "judged[:] = estimates",
+        "a simulated limit is not relative", BODY,
+        "fill_differences(seen.estimates, estimates, baseline, factors)",
+        "seen.estimates[:] = estimates",
         relative("uniform"),
     ),
     fault(
-        "a simulated difference has the scale of an arm", RECORDED,
-        "fill_difference_scales(scales, scales, factors)", "pass",
+        "a simulated difference has the scale of an arm", BODY,
+        "fill_difference_scales(seen.scales, seen.scales, factors)", "pass",
         relative("scalarised"),
     ),
     fault(
-        "the baseline's noise is left out of a simulated difference", ADAPTING,
-        "fill_difference_covariances(\n                        seen.covariances, covariances, "
-        "counts, baseline, factors\n                    )",
+        "the baseline's noise is left out of a simulated difference", BODY,
+        "fill_difference_covariances(\n                            seen.covariances, covariances, "
+        "counts, baseline, factors\n                        )",
         "seen.covariances[:] = covariances",
         relative("ocba-co"), relative("top-two"),
     ),
     fault(
-        "a simulated baseline is pulled as the rules say", ADAPTING,
-        "add_choice(fresh, counts, baseline, chosen[k], pulls)", "fresh[chosen[k]] += pulls",
+        "a simulated baseline is pulled as the rules say", COURSE,
+        "add_choice(fresh, seen.counts, baseline, arm, pulls)", "fresh[arm] += pulls",
         relative("ocba-co"),
     ),
     fault(

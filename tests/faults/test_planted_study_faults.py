@@ -504,12 +504,12 @@ FAULTS = [
     ),
     fault(
         "every pull of a batch has the same chance", DECIDING,
-        ".random(size)\n", ".random(1).repeat(size)\n",
+        ".random(slots)\n", ".random(1).repeat(slots)\n",
         DRAWN_BATCHES,
     ),
     fault(
         "a budget that is raised late is not taken up", DECIDING,
-        'if standing.budget != before.seen["budget"] or', "if",
+        '(standing.budget != before.seen["budget"] or', "(",
         of(API, "test_a_budget_raised_in_the_last_phase_is_not_ignored", "constrained-sr"),
     ),
     fault(
@@ -518,8 +518,8 @@ FAULTS = [
         GOES_ON,
     ),
     fault(
-        "an arm on its threshold is outside", DECIDING,
-        "evidence.thresholds) <= 0.0\n", "evidence.thresholds) < 0.0\n",
+        "an arm on its threshold is outside", "policies.evidence",
+        "seen.thresholds) <= 0.0\n", "seen.thresholds) < 0.0\n",
         as_the_paper("uniform"), flips("one limit", 0),
     ),
     fault(
@@ -662,8 +662,8 @@ FAULTS = [
     ),
     fault(
         "a tally forgets who left", READING,
-        "for one in self.departures\n            ],",
-        "for one in self.departures[:0]\n            ],",
+        "one.phase] for one in self.departures]",
+        "one.phase] for one in self.departures[:0]]",
         TALLY, tallied("constrained-sr", 1, 0),
     ),
     fault(
@@ -960,8 +960,8 @@ FAULTS = [
         COUNTED,
     ),
     fault(
-        "a baseline may be rejected", BASELINE,
-        "if out == baseline:", "if False:",
+        "a baseline may be rejected", "policies.course",
+        "if baseline >= 0 and out == baseline and not spared:", "if False:",
         STAYS,
     ),
     fault(

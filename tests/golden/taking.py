@@ -15,9 +15,12 @@ import ringfence as rf
 from ringfence.core import posterior
 from ringfence.core.gaps import apparent_best, gap, margin, pair
 from ringfence.core.oracle import static_rate
-from ringfence.policies.policy import AdaptivePolicy, Evidence, Policy, apparent_answer
+from ringfence.policies.course import Course
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
+from ringfence.study.facts import Rejection
 from tests.golden.plain import hexes
 
 ARMS = "0123456789abcdefghij"  # an arm's place, as one letter
@@ -60,40 +63,40 @@ class Log:
 @contextmanager
 def listened(policy: Policy, log: Log) -> Iterator[Policy]:
     """Return a policy that decides as this one does, and is heard by the log."""
-    if isinstance(policy, AdaptivePolicy):
-        rule = policy
+    whole: Any = policy
+    rule = whole
+    if not policy.has_phases:
 
         def choose(seen: Evidence, uniforms: Any, chosen: Any, work: Any) -> None:
             log.see(seen.counts)
-            rule.choose(seen, uniforms, chosen, work)
+            whole.choose(seen, uniforms, chosen, work)
             log.chosen += "".join(ARMS[arm] for arm in chosen)
 
-        def answer(seen: Evidence, work: Any) -> tuple[int, bool]:
-            found = rule.answer(seen, work)
+        rule = replace(whole, choose=choose)
+    elif whole.reject is not None:
+
+        def reject(*seen: Any) -> int:
+            log.see(seen[1])
+            out: int = whole.reject(*seen)
+            log.out += ARMS[out]
+            return out
+
+        rule = replace(whole, reject=reject)
+    make_body = vars(reference)["make_body"]
+
+    def heard(course: Course, *rest: Any, **options: Any) -> Any:
+        def answer(seen: Evidence, state: Any) -> tuple[int, bool]:
+            found = course.answer(seen, state)
             log.end(seen, found)
             return found
 
-        yield replace(policy, choose=choose, answer=answer)
-        return
-    drop, answer_of = policy.reject, apparent_answer
+        return make_body(course._replace(answer=answer), *rest, **options)
 
-    def reject(*seen: Any) -> int:
-        assert drop is not None
-        log.see(seen[1])
-        out = drop(*seen)
-        log.out += ARMS[out]
-        return out
-
-    def apparent(seen: Evidence, work: Any) -> tuple[int, bool]:
-        found = answer_of(seen, work)
-        log.end(seen, found)
-        return found
-
-    vars(reference)["apparent_answer"] = apparent
+    vars(reference)["make_body"] = heard
     try:
-        yield policy if drop is None else replace(policy, reject=reject)
+        yield rule
     finally:
-        vars(reference)["apparent_answer"] = answer_of
+        vars(reference)["make_body"] = make_body
 
 
 def courses(instance: rf.Instance, policy: str, **options: Any) -> list[dict[str, Any]]:
@@ -166,16 +169,17 @@ def decisions(
     found: dict[str, Any] = {}
     for policy in map(find_policy, policies):
         seen = evidence(one)
-        if isinstance(policy, AdaptivePolicy):
-            work = policy.make_work(*seen.estimates.shape)
+        rule: Any = policy
+        if not policy.has_phases:
+            work = rule.make_work(*seen.estimates.shape)
             chosen = np.full(len(uniforms), -1)
-            policy.choose(seen, np.array(uniforms), chosen, work)
-            arm, flag = policy.answer(seen, work)
+            rule.choose(seen, np.array(uniforms), chosen, work)
+            arm, flag = rule.answer(seen, work)
             picks = "".join(ARMS[pick] for pick in chosen)
             found[policy.name] = [picks, int(arm), bool(flag)]
-        elif policy.reject is not None and seen.alive.sum() > 1:
+        elif rule.reject is not None and seen.alive.sum() > 1:
             found[policy.name] = int(
-                policy.reject(
+                rule.reject(
                     seen.estimates, seen.counts, seen.alive,
                     seen.scales, seen.thresholds, seen.priority,
                 )
@@ -191,18 +195,14 @@ def even_rate(instance: rf.Instance) -> str:
 
 # ------------------------------------------------------------------------------- live studies
 
-FATES = {
-    "in the running": "running",
-    "rejected by": "rejected",
-    "withdrawn: it cannot be compared": "withdrawn-with-baseline",
-    "withdrawn: only": "withdrawn-unseen",
-    "withdrawn:": "withdrawn-failing",
-}
+FATES = {"running", "rejected", "withdrawn-failing", "withdrawn-unseen", "withdrawn-with-baseline"}
 
 
-def fate(status: str) -> str:
-    """Return why an arm left as a code; today it is a sentence."""
-    return next(code for words, code in FATES.items() if status.startswith(words))
+def fate(left: Rejection | None) -> str:
+    """Return why an arm left, or that it has not."""
+    if left is None:
+        return "running"
+    return f"withdrawn-{left.cause}" if left.is_withdrawal else str(left.cause)
 
 
 def verdict_facts(verdict: rf.Verdict) -> dict[str, Any]:
@@ -210,6 +210,7 @@ def verdict_facts(verdict: rf.Verdict) -> dict[str, Any]:
     same = ["arm", "feasible", "verdict", "confidence", "chance_feasible", "chance_keeps_limits"]
     same += ["pulls_used", "budget", "finished", "brought", "apparent"]
     found = {key: getattr(verdict, key) for key in same}
+    found["verdict"] = verdict.verdict.value
     found["exact"] = list(verdict.exact)
     found["arms"] = [_arm_facts(arm) for arm in verdict.arms]
     found["flips"] = [
@@ -225,7 +226,7 @@ def _arm_facts(arm: rf.ArmVerdict) -> dict[str, Any]:
     same = ["name", "pulls", "kind", "phase", "rival", "gap", "failed", "margin", "margin_low"]
     same += ["margin_high", "chance_feasible", "chance_best"]
     found = {key: getattr(arm, key) for key in same}
-    found["fate"] = fate(arm.status)
+    found["fate"] = fate(arm.left)
     found["blocked_by"] = list(arm.blocked_by)
     found["estimates"] = {
         name: [one.value, one.low, one.high] for name, one in arm.estimates.items()
@@ -238,7 +239,7 @@ def round_facts(study: rf.Study) -> list[list[Any]]:
     return [
         [
             list(one.allocation), one.phase, one.is_last,
-            [[left.arm, fate(left.reason), left.rival, left.gap] for left in one.left],
+            [[left.arm, fate(left), left.rival, left.gap] for left in one.left],
         ]
         for one in study.rounds()
     ]  # fmt: skip

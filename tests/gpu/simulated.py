@@ -24,9 +24,10 @@ from ringfence.interfaces import engines, wiring
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_phase_policy, find_policy
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.cells import fight
 from ringfence.simulation.counts import Counts
+from ringfence.simulation.engines import CUDA
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu import engine as gpu_engine
@@ -76,9 +77,8 @@ def gaussian_arms(count: int, *, single: bool = False) -> Instance:
 
 def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
     """Count replications by the rules as CPU kernels call them: all arms, with a mask."""
-    law, design, policy = experiment.instance.law, experiment.design, experiment.policy
+    law, design, course = experiment.instance.law, experiment.design, experiment.policy.course
     assert isinstance(law, GaussianLaw)
-    assert isinstance(policy, PhasePolicy)
     key, other_key = (np.uint32(word) for word in experiment.key(seed, 0))
     arm_count, normals = len(law.means), law.normals
     errors = flags = 0
@@ -102,8 +102,8 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
             estimates = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.nan)
             seen = estimates, alive, design.scales, design.thresholds, priority
             for _ in range(int(alive.sum()) - phase.keep):
-                assert policy.reject is not None
-                out = policy.reject(
+                assert course.rule is not None
+                out = course.rule(
                     estimates, counts, alive, design.scales, design.thresholds, priority
                 )
                 survived = bool((alive & design.optimal).any())
@@ -123,7 +123,7 @@ def replayed(experiment: Experiment, size: int, seed: int = 3) -> Counts:
 def lean(instance: Instance, policy: PhasePolicy) -> Experiment:
     """Return an experiment at the least budget from 60 on that leaves no remainder."""
     experiments = (Experiment(instance, policy, budget) for budget in range(60, 200))
-    return next(each for each in experiments if gpu_engine.is_lean(each))
+    return next(each for each in experiments if gpu_engine.suits_lean(each))
 
 
 def check_replayed(experiment: Experiment) -> None:
@@ -155,7 +155,7 @@ def test_a_lean_kernel_with_one_normal_a_block() -> None:
 
 def check_agrees(experiment: Experiment, size: int) -> None:
     """Compare with the reference engine: it says nearly as much, and compiles nothing."""
-    run, many = (Experiment.run_chunk, 20_000) if LONG else (reference.run_chunk, 600)
+    run, many = (cpu.run_chunk, 20_000) if LONG else (reference.run_chunk, 600)
     here, there = count(experiment, size), Counts.of(run(experiment, 4, 0, many))
     assert here.replications == size
     for what in ("errors", "wrong_flag"):
@@ -291,7 +291,7 @@ def test_tournaments_are_fought_on_gpus_at_the_same_budgets() -> None:
     instance = find_family("uniform").draw(0, arm_count=2)
     for cell in here:
         policy = find_policy(cell.policy)
-        fought = fight(instance, policy, cell.budget, seed=0, count=gpu_engine.count_chunk, **few)
+        fought = fight(instance, policy, cell.budget, seed=0, engine=CUDA, **few)
         assert fought == cell
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.policies.policy import Answer, Choose, Evidence
+from ringfence.policies.evidence import Answer, Choose, Evidence
 from tests.oracle import adaptive as slow
 
 ROUNDING = 1e-12

@@ -24,7 +24,8 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.hardness import Hardness
 from ringfence.core.schedule import Phase
-from ringfence.policies.policy import PhasePolicy, Reject
+from ringfence.policies.evidence import Reject
+from ringfence.policies.policy import PhasePolicy
 from tests.oracle import transcription as paper
 
 CONSTRAINT_COUNTS = (1, 2, 3)

@@ -12,7 +12,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.baseline import difference_covariances, difference_scales, differences
 from ringfence.core.noise import LEAST_VARIANCE, fill_covariances, fill_pooled, fill_scales
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 
 ARMS = (1, 2, 2, 3, 3, 4, 5, 8, 30)
 CONSTRAINTS = (1, 1, 1, 2, 3, 4)

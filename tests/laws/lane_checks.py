@@ -9,10 +9,11 @@ import numpy as np
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.streams import Generator, chunk_streams
-from ringfence.policies.policy import AdaptivePolicy, Evidence
-from ringfence.simulation.adaptive_kernels import AdaptiveDesign
-from ringfence.simulation.kernels import Tally, shuffle
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import AdaptivePolicy
+from ringfence.simulation.course import Design, shuffle
 from ringfence.simulation.lanes.rules import LIMIT, OBJECTIVE, PULLS, RANK, LaneRule
+from ringfence.simulation.tally import Tally
 from tests.laws.adaptive_checks import MakeWork, chosen_by, random_covariances
 
 LANES = 12
@@ -117,7 +118,7 @@ def check_lane_courses(kernels: Any, rule: LaneRule, policy: AdaptivePolicy) -> 
     means = np.array([[0.3, -0.2], [0.1, 0.1], [0.2, -0.1]])
     different = 0
     for budget, growth, slots in ((65, 0.0, 4), (150, 0.3, 8)):
-        design = AdaptiveDesign(
+        design = Design(
             warm_up=5, budget=budget, batch=4, growth=growth, slots=slots, scales=np.ones(2),
             covariances=np.tile([[4.0, 1.0], [1.0, 4.0]], (3, 1, 1)), means=np.ones(2, np.bool_),
             thresholds=np.zeros(1), optimal=np.array([False, False, True]), feasible=True,
@@ -141,7 +142,7 @@ def check_lane_courses(kernels: Any, rule: LaneRule, policy: AdaptivePolicy) -> 
 
 
 def one_by_one(
-    design: AdaptiveDesign,
+    design: Design,
     means: Floats,
     order_rng: Generator,
     policy: AdaptivePolicy,

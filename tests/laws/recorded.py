@@ -19,10 +19,11 @@ from ringfence.core.schedule import Phase
 from ringfence.core.streams import Generator
 from ringfence.policies.policy import PhasePolicy
 from ringfence.simulation import records
+from ringfence.simulation.course import shuffle
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally, shuffle
 from ringfence.simulation.laws import GaussianLaw, MeansLaw
+from ringfence.simulation.tally import Tally
 from tests.laws.checks import Recording, record
 from tests.oracle import transcription as paper
 
@@ -137,16 +138,11 @@ def instance_of(recording: Recording, means: Floats) -> Instance:
 
 
 def shuffled(order_rng: Generator, arm_count: int, replications: int) -> list[Integers]:
-    """Return the orders of arms that the compiled engine draws."""
+    """Return the orders of arms that engines draw."""
     priorities = np.empty((arm_count, replications), np.int64)
     for lane in range(replications):
         shuffle(order_rng, priorities, lane)
     return list(priorities.T)
-
-
-def permuted(order_rng: Generator, arm_count: int, replications: int) -> list[Integers]:
-    """Return the orders of arms that the reference engine draws."""
-    return [order_rng.permutation(arm_count) for _ in range(replications)]
 
 
 def lost_in(

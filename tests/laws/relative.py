@@ -1,9 +1,9 @@
-"""Limits relative to a baseline: the kernels' bodies against the reference engine, exactly.
+"""Limits relative to a baseline: the body of all simulations against its transcription, exactly.
 
-The bodies run as plain Python on recorded whole numbers, with factors of a half, one and two, so
-that arms tie and lie on their limits all the time. The reference engine is given the kernels' own
-order of arms and uniforms: then every count of the two must be the same. That compiled code does
-what its body says is another test.
+The body runs as plain Python on recorded whole numbers, with factors of a half, one and two, so
+that arms tie and lie on their limits all the time. The transcription draws the same order of arms
+and the same uniforms: every count of the two must be the same. That compiled code does what the
+body says is another test.
 """
 
 from collections import Counter
@@ -20,48 +20,17 @@ from ringfence.core.problem import Problem
 from ringfence.policies.policy import Policy
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally, never, shuffle
+from ringfence.simulation.tally import Tally
 from tests.laws.recorded import LANES, RecordedArrays, RecordedLaw
+from tests.oracle import course as oracle
 
 REPLICATIONS = 3
-ROOMS = (
-    "simulation.recorded_kernels", "simulation.adaptive_kernels", "simulation.experiment",
-    "simulation.reference",
-)  # fmt: skip
+ROOMS = ("simulation.course", "simulation.experiment")
 
 
 def is_adaptive(policy: Any) -> bool:
     """Tell whether a policy chooses batches, be it of a real module or of one loaded afresh."""
     return hasattr(policy, "choose")
-
-
-class SameOrder:
-    """An order stream that the reference engine reads as the kernels read theirs."""
-
-    def __init__(self, order_rng: Any) -> None:
-        self.order_rng = order_rng
-
-    def permutation(self, arm_count: int) -> Integers:
-        priorities = np.zeros((arm_count, 1), np.int64)
-        shuffle(self.order_rng, priorities, 0)
-        return priorities[:, 0]
-
-    def random(self, count: int) -> Floats:
-        return np.array([self.order_rng.random() for _ in range(count)])
-
-
-def in_same_order(experiment: Experiment) -> Experiment:
-    """Return the experiment with streams for the reference engine."""
-    kind: Any = type(experiment)
-
-    class InSameOrder(kind):  # type: ignore[misc]
-        def streams(self, seed: int, chunk: int) -> tuple[Any, Any]:
-            rng, order_rng = super().streams(seed, chunk)
-            return rng, SameOrder(order_rng)
-
-    fields = ("instance", "policy", "budget", "scales", "batch")
-    made: Experiment = InSameOrder(**{name: getattr(experiment, name) for name in fields})
-    return made
 
 
 def recorded_instance(
@@ -86,25 +55,16 @@ def recorded_instance(
 def run_plain(
     experiment: Experiment, seed: int, chunk: int, replications: int, rooms: Mapping[str, Any]
 ) -> Tally:
-    """Run a chunk through the body of its kernel, as plain Python."""
-    policy: Any = experiment.policy
-    law = experiment.instance.law
+    """Run a chunk through the body, as plain Python."""
+    body = rooms["simulation.course"].make_body
+    law, course = experiment.instance.law, experiment.policy.course
     recording, tally = law.recording, experiment.empty_tally(replications)
-    flags = {"estimated": experiment.estimated, "relative": experiment.is_relative}
-    record = (recording.forget, recording.add, recording.look)
-    rng, order_rng = experiment.streams(seed, chunk)
-    if is_adaptive(policy):
-        module, design = rooms["simulation.adaptive_kernels"], experiment.adaptive_design
-        kernel = module.make_kernel(policy.choose, policy.answer, None, *record, **flags)
-        room = module.make_room(design, law.normals, recording, experiment.versus)
-        work = policy.make_work(len(experiment.instance.arms), len(design.scales))
-        kernel(rng, order_rng, law.arrays, design, room, work, tally)
-    else:
-        module = rooms["simulation.recorded_kernels"]
-        kernel = module.make_kernel(policy.reject or never, *record, **flags)
-        most = sum(phase.pulls + 1 for phase in experiment.phases)
-        room = module.make_room(experiment.design, recording, most, experiment.versus)
-        kernel(rng, order_rng, law.arrays, experiment.design, room, tally)
+    kernel = body(
+        course, recording.forget, recording.add, recording.look,
+        estimated=experiment.estimated, relative=experiment.is_relative,
+    )  # fmt: skip
+    room, state = experiment.new_room(recording), experiment.new_state()
+    kernel(*experiment.streams(seed, chunk), law.arrays, experiment.design, room, state, tally)
     return tally
 
 
@@ -148,7 +108,7 @@ def watched(policy: Any, baseline: int, seen: Counter[str]) -> Any:
 def check_relative(
     rooms: Mapping[str, ModuleType], policy: Policy, *, constraints: int, count: int = 24
 ) -> Counter[str]:
-    """Compare the body of a policy's kernel with the reference engine on many recordings."""
+    """Compare the body with its transcription on many recordings."""
     rng = np.random.default_rng(11 + constraints)
     seen: Counter[str] = Counter()
     for number in range(count):
@@ -174,8 +134,8 @@ def check_relative(
         fast = run_plain(experiment, 17, number, REPLICATIONS, rooms)
         given = taken[:, 0].copy()
         taken[:] = 0
-        slow = rooms["simulation.reference"].run_chunk(
-            in_same_order(replace(experiment, policy=watched(policy, baseline, seen))),
+        slow = oracle.run_chunk(
+            replace(experiment, policy=watched(policy, baseline, seen)),
             17, number, REPLICATIONS,
         )  # fmt: skip
         for name, here, there in zip(fast._fields, fast, slow, strict=True):

@@ -17,9 +17,10 @@ import ringfence as rf
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError
 from ringfence.policies import ocba_co, thompson, top_two
-from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy, Answer, Choose, Evidence
+from ringfence.policies.evidence import Answer, Choose, Evidence
+from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy
 from ringfence.policies.registry import POLICIES
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
@@ -560,7 +561,7 @@ def make_batches(choose: Choose, answer: Answer) -> Callable[..., None]:
 def test_compiled_rule_is_the_plain_rule(policy: AdaptivePolicy) -> None:
     """The rule as compiled, inlined and optimized chooses as the function one reads."""
     plain = make_batches(policy.choose, policy.answer)
-    compiled = compile_kernel(plain, policy.choose, policy.answer, allocates=False)
+    compiled = compile_kernel(plain, allocates=False)
     for m, arm_count in SHAPES:
         whole, batches = stacked(m, arm_count, 150)
         found = []
@@ -602,7 +603,7 @@ def test_the_budget_is_spent_exactly(policy: AdaptivePolicy, arm_count: int) -> 
         for budget in (least, least + 1, 2 * arm_count + 3, 97, 256):
             for batch in (1, 3, 8, 1000):
                 experiment = Experiment(instance, policy, budget, batch=batch)
-                tally = experiment.run_chunk(0, 0, 7)
+                tally = cpu.run_chunk(experiment, 0, 0, 7)
                 assert tally.pulls.sum() == 7 * budget == 7 * experiment.pulls_used
                 assert (tally.pulls >= 7 * experiment.warm_up).all()
                 assert experiment.warm_up >= 1

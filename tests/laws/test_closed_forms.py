@@ -28,7 +28,7 @@ from ringfence.core.threats import (
     make_threats,
     threat_cost,
 )
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.simulation.compilation import compile_kernel
 from tests.laws import degenerate
 
@@ -357,8 +357,7 @@ def test_compiled_threats_equal_plain_ones(
     monkeypatch.setenv("RINGFENCE_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(globals(), "answer_of", question.answer)
     monkeypatch.setitem(globals(), "threats_of", question.fill_threats)
-    parts = (question.answer, question.fill_threats, threat_cost, fill_shares, fill_move)
-    compiled = compile_kernel(price_all, *parts, allocates=False)
+    compiled = compile_kernel(price_all, allocates=False)
     positive = 0
     for number in range(60):
         rng = np.random.default_rng((8, number))

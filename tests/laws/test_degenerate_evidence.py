@@ -19,7 +19,8 @@ from ringfence.core.cost import is_regular
 from ringfence.core.gaps import apparent_best
 from ringfence.core.posterior import NODES, likeliest_answer, weighed_answer
 from ringfence.policies import top_two
-from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Reject
+from ringfence.policies.evidence import Evidence, Reject
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.lanes.top_two import RULE
@@ -138,7 +139,7 @@ def first_alive(*given: Any) -> int:
 def test_compiled_adaptive_rules_do_the_same(name: str) -> None:
     policy = next(one for one in ADAPTIVE if one.name == name)
     plain = make_batches(policy.choose, policy.answer)
-    compiled = compile_kernel(plain, policy.choose, policy.answer, allocates=False)
+    compiled = compile_kernel(plain, allocates=False)
     for (whole, batches), here in zip(shaped(), decided(name), strict=True):
         there = played(compiled, policy, whole, batches)
         for mine, other in zip(here, there, strict=True):
@@ -151,7 +152,7 @@ def test_compiled_adaptive_rules_do_the_same(name: str) -> None:
 def test_compiled_phase_rules_do_the_same(name: str) -> None:
     reject = next(one.reject for one in PHASE_POLICIES if one.name == name)
     assert reject is not None
-    compiled = compile_kernel(dropping(reject), reject, apparent_best, allocates=False)
+    compiled = compile_kernel(dropping(reject), allocates=False)
     for (whole, _), here in zip(shaped(), decided(name), strict=True):
         for mine, other in zip(here, dropped_by(compiled, whole), strict=True):
             np.testing.assert_array_equal(mine, other)

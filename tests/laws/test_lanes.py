@@ -8,12 +8,13 @@ import pytest
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.policies import top_two
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.policies.registry import find_policy
+from ringfence.simulation import cpu
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.lanes import kernels
+from ringfence.simulation.lanes import choices
 from ringfence.simulation.lanes.top_two import RULE
 from tests.choosing import first_of
 from tests.laws.lane_checks import check_lane_courses, check_lanes
@@ -47,7 +48,7 @@ def test_top_two_chooses_side_by_side_as_one_by_one() -> None:
 
 
 def test_courses_are_those_of_one_lane() -> None:
-    assert check_lane_courses(kernels, RULE, top_two.POLICY) > 50
+    assert check_lane_courses(choices, RULE, top_two.POLICY) > 50
 
 
 def test_noise_that_does_not_suit() -> None:
@@ -70,13 +71,13 @@ def test_noise_that_does_not_suit() -> None:
 @pytest.mark.parametrize("growth", [0.0, 0.3], ids=["batches alike", "batches that grow"])
 def test_compiled_lanes_are_the_plain_ones(instance: Instance, growth: float) -> None:
     experiment = Experiment(instance, find_policy("top-two"), 65, batch=4, growth=growth)
-    assert experiment.lane_rule is not None
-    fast, slow = experiment.run_chunk(3, 1, 70), experiment.empty_tally(70)
-    law, design, policy = instance.law, experiment.adaptive_design, top_two.POLICY
-    kernel = kernels.make_kernel(
+    assert choices.suits(experiment)
+    fast, slow = cpu.run_chunk(experiment, 3, 1, 70), experiment.empty_tally(70)
+    law, design, policy = instance.law, experiment.design, top_two.POLICY
+    kernel = choices.make_kernel(
         RULE.choose, policy.answer, law.draw_block, RULE.arm_rows, law.normals
     )
-    room = kernels.make_room(design, RULE, law.normals)
+    room = choices.make_room(design, RULE, law.normals)
     work = policy.make_work(len(instance.arms), 2)
     kernel(*experiment.streams(3, 1), law.arrays, design, room, work, slow)
     for here, there in zip(fast, slow, strict=True):
@@ -92,8 +93,8 @@ def test_another_rule_is_not_run_in_their_lanes() -> None:
     instance = find_family("uniform").draw(0, arm_count=3)
     policy = replace(top_two.POLICY, name="last", choose=last)
     experiment = Experiment(instance, policy, 300)
-    assert experiment.lane_rule is None
-    assert experiment.run_chunk(0, 0, 5).pulls.tolist() == [50, 50, 1400]
+    assert not choices.suits(experiment)
+    assert cpu.run_chunk(experiment, 0, 0, 5).pulls.tolist() == [50, 50, 1400]
 
 
 @pytest.mark.parametrize(
@@ -107,14 +108,15 @@ def test_another_rule_is_not_run_in_their_lanes() -> None:
 )
 def test_what_is_not_run_in_lanes(instance: Any, given: dict[str, Any]) -> None:
     loaded = Instance.load(instance) if isinstance(instance, str) else instance
-    assert Experiment(loaded, find_policy("top-two"), **{"budget": 400} | given).lane_rule is None
+    experiment = Experiment(loaded, find_policy("top-two"), **{"budget": 400} | given)
+    assert not choices.suits(experiment)
 
 
 def test_chunks_fill_the_lanes() -> None:
     instance = find_family("uniform").draw(0, arm_count=20)
     for budget in (300, 5000, 20_000):
         for name in ("top-two", "ocba-co"):
-            size = Experiment(instance, find_policy(name), budget).chunk_size
-            assert size % kernels.LANES == 0
+            size = cpu.chunk_size(Experiment(instance, find_policy(name), budget))
+            assert size % choices.LANES == 0
             assert size > 0
-    assert Experiment(instance, find_policy("top-two"), 10_000_000).chunk_size == 1
+    assert cpu.chunk_size(Experiment(instance, find_policy("top-two"), 10_000_000)) == 1

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best
 from ringfence.core.schedule import pulls_used
-from ringfence.policies.policy import PhasePolicy, Reject
+from ringfence.policies.course import never
+from ringfence.policies.evidence import Reject
+from ringfence.policies.policy import PhasePolicy
 from ringfence.policies.registry import PHASE_POLICIES
 from ringfence.simulation.compilation import compile_kernel
-from ringfence.simulation.kernels import never
 from tests.choosing import LONG
 from tests.laws.checks import Arrays, cases, play, possible_counts
 
@@ -249,11 +250,11 @@ def stacked(rng: np.random.Generator, m: int, arm_count: int, *, integers: bool)
 def test_compiled_rule_is_the_plain_rule(policy: PhasePolicy) -> None:
     """The rule as compiled, inlined and optimized decides as the function one reads."""
     rule: Any = policy.reject if policy.reject is not None else never
-    check_compiled(rule, compile_kernel(make_batch(rule), rule))
+    check_compiled(rule, compile_kernel(make_batch(rule)))
 
 
 def test_compiled_apparent_best_is_the_plain_one() -> None:
-    compiled = compile_kernel(make_best_batch(apparent_best), apparent_best)
+    compiled = compile_kernel(make_best_batch(apparent_best))
 
     def plain(
         estimates: Floats,

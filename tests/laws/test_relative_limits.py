@@ -12,12 +12,12 @@ import pytest
 import ringfence as rf
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.streams import order_of_arms, round_stream
-from ringfence.policies.policy import AdaptivePolicy, Policy
+from ringfence.policies.policy import Policy
 from ringfence.policies.registry import POLICIES, find_policy
-from ringfence.simulation import adaptive_kernels, recorded_kernels
+from ringfence.simulation import course, cpu
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally
+from ringfence.simulation.tally import Tally
 from ringfence.storage.memory import MemoryStorage
 from tests.laws.recorded import RecordedLaw
 from tests.laws.relative import ROOMS, check_relative, recorded_instance, run_plain
@@ -33,7 +33,7 @@ def rooms() -> dict[str, ModuleType]:
 
 @every_policy
 @pytest.mark.parametrize("constraints", [1, 2])
-def test_a_kernel_is_the_reference_engine_to_the_pull(policy: Policy, constraints: int) -> None:
+def test_the_body_is_its_transcription_to_the_pull(policy: Policy, constraints: int) -> None:
     seen = check_relative(rooms(), policy, constraints=constraints, count=16)
     assert seen["right"] > 0
     assert seen["wrong"] > 0
@@ -45,7 +45,7 @@ def test_a_kernel_is_the_reference_engine_to_the_pull(policy: Policy, constraint
             "the baseline looks best",
         ):
             assert seen[situation] >= 5, (situation, seen)
-        met = isinstance(policy, AdaptivePolicy)
+        met = not policy.has_phases
         assert seen["the baseline is pulled instead" if met else "the baseline is named"] >= 5
 
 
@@ -75,7 +75,7 @@ def test_compiled_code_is_its_body_to_the_bit(policy: str) -> None:
     experiment = Experiment(
         whole_numbers(COMPILED[policy]), find_policy(policy), 40, scales="estimated", batch=3
     )
-    fast = experiment.run_chunk(3, 1, 30)
+    fast = cpu.run_chunk(experiment, 3, 1, 30)
     slow = run_plain(experiment, 3, 1, 30, rooms())
     for here, there in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(here, there)
@@ -115,17 +115,16 @@ def live(
 
 
 def same_order_of(arm_count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the kernels the study's own order of arms."""
+    """Give the body the study's own order of arms."""
 
     def same_order(_: Any, priorities: Integers, lane: int) -> None:
         priorities[:, lane] = order_of_arms(SEED, arm_count)
 
-    for module in (recorded_kernels, adaptive_kernels):
-        monkeypatch.setattr(module, "shuffle", same_order)
+    monkeypatch.setattr(course, "shuffle", same_order)
 
 
 def simulated(experiment: Experiment, monkeypatch: pytest.MonkeyPatch) -> Tally:
-    """Return what a kernel's body does with the uniforms of a study's rounds."""
+    """Return what the body does with the uniforms of a study's rounds."""
     order: Any = Uniforms(experiment.batch, experiment.budget)
     monkeypatch.setattr(Experiment, "streams", lambda *_: (None, order))
     return run_plain(experiment, 0, 0, 1, rooms())

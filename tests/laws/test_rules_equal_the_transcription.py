@@ -11,11 +11,10 @@ from ringfence.core.errors import InputError
 from ringfence.core.schedule import pulls_used, successive_rejects_totals
 from ringfence.policies.policy import PhasePolicy
 from ringfence.policies.registry import PHASE_POLICIES, find_phase_policy
-from ringfence.simulation import reference
-from ringfence.simulation.experiment import Experiment
+from ringfence.simulation import cpu, reference
 from tests.choosing import few_of
 from tests.laws import checks
-from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
+from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.oracle import transcription as paper
 
 REJECTING = (
@@ -138,9 +137,9 @@ def test_engines_on_recorded_samples(policy: PhasePolicy, engine: str) -> None:
     if engine == "cpu":
         # A kernel for few arms and one for many; the latter once, compiling takes a while.
         arm_counts = (5, 9) if policy.name == "constrained-sr" else (5,)
-        seen = check_engine(Experiment.run_chunk, policy, shuffled, most=6, arm_counts=arm_counts)
+        seen = check_engine(cpu.run_chunk, policy, shuffled, most=6, arm_counts=arm_counts)
     else:
-        seen = check_engine(reference.run_chunk, policy, permuted, most=1)
+        seen = check_engine(reference.run_chunk, policy, shuffled, most=1)
     for situation in ("right", "wrong flag", "wrong arm", "several right arms"):
         assert seen[situation] > 5, situation
     assert seen["order of arms is not as listed"] > 50
@@ -161,7 +160,7 @@ def test_engines_without_noise(policy: PhasePolicy, engine: str) -> None:
     Sums of different attributes tie where the attributes do not, and the least noise decides then.
     """
     if engine == "cpu":
-        seen = check_noiseless(Experiment.run_chunk, policy, replications=300)
+        seen = check_noiseless(cpu.run_chunk, policy, replications=300)
     else:
         seen = check_noiseless(reference.run_chunk, policy, replications=3)
     assert seen["right"] > 15

@@ -22,7 +22,7 @@ from ringfence.core.arrays import Floats
 from ringfence.core.chance import next_uniform, spin
 from ringfence.core.cost import NEVER
 from ringfence.core.posterior import NODES, REACH, fill_draw
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from tests.oracle import least_moves
 from tests.oracle import transcription as paper
 from tests.oracle.least_moves import Change, Study

@@ -16,6 +16,7 @@ from ringfence.core.arrays import Floats
 from ringfence.core.noise import no_moments
 from ringfence.policies import top_two
 from ringfence.policies.registry import find_policy
+from ringfence.simulation import cpu
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.laws import Law
@@ -33,7 +34,8 @@ def check_courses(experiment: Experiment, size: int = 8000, *, anew: bool = Fals
     differs between chunks gives the real one.
     """
     _, theirs = vectorised_top_two(experiment, size, seed=3, anew=anew)
-    chunks = np.array([experiment.run_chunk(4, c, 200).pulls / 200 for c in range(size // 200)])
+    tallies = [cpu.run_chunk(experiment, 4, c, 200) for c in range(size // 200)]
+    chunks = np.array([tally.pulls / 200 for tally in tallies])
     spread = chunks.std(axis=0, ddof=1) * math.sqrt(200 / size)
     for arm in range(len(theirs)):
         tolerance = Z * max(spread[arm], 1e-3) * math.sqrt(2.0)

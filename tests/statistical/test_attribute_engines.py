@@ -21,7 +21,7 @@ import ringfence
 from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_policy
 from ringfence.reports.theory import theory_document
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import Law
@@ -165,7 +165,7 @@ FEW_CELLS = [  # nearly every instance, both kinds of scales, and every kind of 
 
 
 def compiled(experiment: Experiment) -> Sample:
-    return sampled(Experiment.run_chunk, experiment, seed=1, chunks=100, size=200)
+    return sampled(cpu.run_chunk, experiment, seed=1, chunks=100, size=200)
 
 
 def plain(experiment: Experiment, run: Engine = reference.run_chunk) -> Sample:
@@ -329,7 +329,7 @@ def check_form(run: Engine, name: str, *, size: int, law: Law | None = None) -> 
 @pytest.mark.parametrize("name", FORMS)
 def test_errors_are_as_frequent_as_closed_forms_say(name: str) -> None:
     """Catches a lost pull, a wrong rank, a wrong divisor, a wrong side: in either engine."""
-    check_form(Experiment.run_chunk, name, size=20_000)
+    check_form(cpu.run_chunk, name, size=20_000)
     check_form(reference.run_chunk, name, size=1000)
 
 
@@ -356,9 +356,12 @@ def test_a_share_errs_as_a_bernoulli_metric_does(policy: str) -> None:
         [[x, float(stats.norm.sf(cut - y))] for x, y in zip([0.2, 0.5, 0.0], levels, strict=True)],
     )
     np.testing.assert_allclose(here.means, there.means, rtol=1e-12)
+    experiments = [
+        Experiment(instance, find_policy(policy), 60, scales="estimated")
+        for instance in (here, there)
+    ]
     tallies = [
-        Experiment(instance, find_policy(policy), 60, scales="estimated").run_chunk(seed, 0, 40_000)
-        for seed, instance in enumerate((here, there))
+        cpu.run_chunk(experiment, seed, 0, 40_000) for seed, experiment in enumerate(experiments)
     ]
     for what in ("wrong", "flag_wrong"):
         first, second = (int(getattr(tally, what).sum()) for tally in tallies)
@@ -495,7 +498,7 @@ def test_a_budget_without_two_pulls_an_arm_is_refused(name: str, policy: str) ->
 
 def test_a_share_needs_a_single_pull() -> None:
     experiment = Experiment(latency(), find_policy("uniform"), 4)
-    pulls = experiment.run_chunk(0, 0, 50).pulls
+    pulls = cpu.run_chunk(experiment, 0, 0, 50).pulls
     assert pulls.sum() == 200
     assert pulls.min() >= 50
 
@@ -519,7 +522,7 @@ def test_tails_are_warmed_up_longer(name: str, budget: int, warm_up: int) -> Non
     experiment = Experiment(INSTANCES[name](), find_policy("top-two"), budget)
     assert experiment.warm_up == warm_up
     if name == "least_quantile" and budget < 100:
-        run = few_of([Experiment.run_chunk, reference.run_chunk], reference.run_chunk)[0]
+        run = few_of([cpu.run_chunk, reference.run_chunk], reference.run_chunk)[0]
         tally = run(experiment, 0, 0, 20)
         assert tally.pulls.min() >= 20 * warm_up
         assert tally.pulls.sum() == 20 * budget

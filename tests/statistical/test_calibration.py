@@ -14,6 +14,7 @@ from ringfence.core.arrays import Floats
 from ringfence.core.problem import Problem
 from ringfence.core.streams import verdict_stream
 from ringfence.study.book import Book
+from ringfence.study.snapshot import Snapshot
 
 ALPHA = 1e-6
 
@@ -160,7 +161,11 @@ def safest_is_believed(rare: bool, number: int) -> bool:
         risks = rng.random(pulls) < 0.013 if rare else rng.normal(0.3 * pulls**-0.5, 1.0, pulls)
         book.add(arm, np.column_stack([rng.normal(size=pulls), risks]))
     answers = drawn_answers(
-        verdict_stream(number), book.beliefs(), np.ones(2), np.array([limit]), arms=range(arms)
+        verdict_stream(number),
+        Snapshot(book).beliefs,
+        np.ones(2),
+        np.array([limit]),
+        arms=range(arms),
     )
     return bool(answers.passing.max() >= 0.95)
 

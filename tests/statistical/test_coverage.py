@@ -62,7 +62,7 @@ def measure_rows(kinds: Floats, levels: Floats, rows: Floats, found: Floats) -> 
 
 @cache
 def compiled() -> Callable[..., None]:
-    return compile_kernel(measure_rows, measure)
+    return compile_kernel(measure_rows)
 
 
 def measured_rows(texts: tuple[str, ...], rows: Floats) -> Floats:

@@ -8,7 +8,7 @@ fault and must fail there.
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,20 @@ from scipy import stats
 import ringfence
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.schedule import successive_rejects_phases
-from ringfence.policies.policy import PhasePolicy, Policy, Reject
+from ringfence.policies.evidence import Reject
+from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import (
     PHASE_POLICIES,
     POLICIES,
     find_phase_policy,
     find_policy,
 )
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.counts import Counts, chunk_sizes, total
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally
 from ringfence.simulation.laws import Law
+from ringfence.simulation.tally import Tally
 from tests.choosing import LONG, few_of
 from tests.faults.planting import Edit, planted
 from tests.statistical.checks import (
@@ -44,6 +45,7 @@ from tests.statistical.checks import (
 from tests.statistical.sampling import law_with_fault
 
 Engine = Callable[[Experiment, int, int, int], Tally]
+BODY = "simulation.course"
 BUDGET = 43  # leaves a remainder to every policy that spends it
 
 # ------------------------------------------------------------------------------- the instances
@@ -171,7 +173,7 @@ def check_same_engine(here: Sample, there: Sample) -> None:
 
 def compiled(experiment: Experiment) -> Sample:
     chunks = 40 if experiment.is_adaptive and not LONG else 150
-    return sampled(Experiment.run_chunk, experiment, seed=1, chunks=chunks, size=256)
+    return sampled(cpu.run_chunk, experiment, seed=1, chunks=chunks, size=256)
 
 
 def plain(experiment: Experiment, run: Engine = reference.run_chunk) -> Sample:
@@ -258,32 +260,40 @@ def test_engines_agree_on_estimated_noise(
 
 
 ENGINE_FAULTS = {
-    "only the last pull counts": ("np.array(pulls), instance", "np.array(pulls[-1:]), instance"),
-    "flag inverted": (
-        "course.judge(tally, replication, answer, flag)",
-        "course.judge(tally, replication, answer, not flag)",
+    "flag inverted": Edit(
+        BODY, "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,"
     ),
-    "losses counted with the next phase": (
-        "course.lose(tally, place)",
-        "course.lose(tally, min(place + 1, len(course.experiment.phases) - 1))",
+    "losses counted with the next phase": Edit(
+        BODY, "tally.lost_in_phase[step] += 1", "tally.lost_in_phase[min(step + 1, 1)] += 1"
     ),
-    "survivors chosen by the first phase alone": (
-        "        course.look()\n        seen = course.evidence",
-        "        course.look() if place == 0 else None\n        seen = course.evidence",
+    "survivors chosen by the first phase alone": Edit(
+        BODY,
+        "look(record, i, counts[i] + fresh[i], estimates)",
+        "_ = look(record, i, counts[i] + fresh[i], estimates) if step == 0 else None",
     ),
-    "flag ignored in the error": (
-        "tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible",
-        "tally.wrong[replication] = not self.optimal[answer]",
+    "flag ignored in the error": Edit(
+        "simulation.tally",
+        "return not is_optimal or flag != feasible",
+        "return not is_optimal",
     ),
-    "one pull too few in every phase but the first": (
-        "course.pull(arm, phase.pulls + (phase",
-        "course.pull(arm, phase.pulls - (place > 0) + (phase",
+    "one pull too few in every phase but the first": Edit(
+        "policies.course", "fresh[i] = pulls + int(", "fresh[i] = pulls - int(phase > 0) + int("
     ),
 }
 NOISE_FAULTS = {
-    "noise of the first arm for all": ("scatters.sum(axis=0) / freedoms.sum()", "scatters[0]"),
-    "pulls in place of degrees of freedom": ("freedoms = counts - 1", "freedoms = 4 * counts"),
-}  # fmt: skip
+    "noise of the first arm for all": Edit(
+        "core.noise", "pooled[c, k] = total / max(freedom, 1)", "pooled[c, k] = scatters[0, c, k]"
+    ),
+    "pulls in place of degrees of freedom": Edit(
+        "core.noise", "freedom += max(counts[i] - 1, 0)", "freedom += 4 * counts[i]"
+    ),
+}
+
+
+def plain_in(rooms: Mapping[str, Any], experiment: Experiment) -> Sample:
+    """Return what the reference engine counts with a fault in it, its policies included."""
+    policy = rooms["policies.registry"].find_policy(experiment.policy.name)
+    return plain(replace(experiment, policy=policy), rooms["simulation.reference"].run_chunk)
 
 
 @cache
@@ -298,14 +308,13 @@ def sound(make: Callable[[], Instance], policy: str, scales: str = "known") -> S
 @pytest.mark.parametrize("fault", ENGINE_FAULTS)
 def test_engines_that_differ_are_told_apart(fault: str) -> None:
     """The comparison above, with a fault planted in one of the two engines, fails."""
-    old, new = ENGINE_FAULTS[fault]
-    faulty = planted(Edit("simulation.reference", old, new))["simulation.reference"].run_chunk
+    rooms = planted(ENGINE_FAULTS[fault])
     # Where nothing is feasible, the right arm often has the wrong flag.
     make = bernoulli if fault == "flag ignored in the error" else gaussian
     experiment = Experiment(make(), find_policy("constrained-sr"), BUDGET)
     fast = sound(make, "constrained-sr")
     with pytest.raises(AssertionError):
-        check_same_engine(fast, plain(experiment, faulty))
+        check_same_engine(fast, plain_in(rooms, experiment))
 
 
 def unlike() -> Instance:
@@ -319,11 +328,11 @@ def unlike() -> Instance:
 
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
 def test_engines_that_estimate_noise_differently_are_told_apart(fault: str) -> None:
-    faulty = planted(Edit("simulation.reference", *NOISE_FAULTS[fault]))["simulation.reference"]
+    rooms = planted(NOISE_FAULTS[fault])
     experiment = Experiment(unlike(), find_policy("top-two"), BUDGET, scales="estimated")
     fast = sound(unlike, "top-two", "estimated")
     with pytest.raises(AssertionError):
-        check_same_engine(fast, plain(experiment, faulty.run_chunk))
+        check_same_engine(fast, plain_in(rooms, experiment))
 
 
 # --------------------------------------------------------------------------------- closed forms
@@ -346,7 +355,7 @@ def check_closed_form(
 
 
 ENGINES: dict[str, tuple[Engine, int]] = {
-    "cpu": (Experiment.run_chunk, 400_000),
+    "cpu": (cpu.run_chunk, 400_000),
     "reference": (reference.run_chunk, 4000),
 }
 every_engine = pytest.mark.parametrize("engine", list(ENGINES))
@@ -429,7 +438,7 @@ def test_two_feasible_arms(policy: PhasePolicy) -> None:
     )
     rate = float(stats.norm.cdf(-distance * math.sqrt(pulls) / (deviation * math.sqrt(2))))
     experiment = Experiment(instance, policy, budget)
-    check_closed_form(Experiment.run_chunk, experiment, rate, size=400_000)
+    check_closed_form(cpu.run_chunk, experiment, rate, size=400_000)
 
 
 def deceived() -> tuple[Experiment, float]:
@@ -472,7 +481,7 @@ def with_law(experiment: Experiment, law: Law) -> Experiment:
 
 def test_closed_forms_notice_planted_faults() -> None:
     """An inverted flag, a variance of n^2, an ignored covariance: each is told from the truth."""
-    faulty = planted(Edit("simulation.reference", *ENGINE_FAULTS["flag inverted"]))
+    faulty = planted(ENGINE_FAULTS["flag inverted"])
     experiment, rate = single_arm(0.7)
     with pytest.raises(AssertionError, match="errors"):
         check_closed_form(
@@ -482,7 +491,7 @@ def test_closed_forms_notice_planted_faults() -> None:
     squared = Edit("simulation.draws", "root = math.sqrt(pulls)", "root = float(pulls)")
     noisy = with_law(experiment, law_with_fault(experiment.instance.law, squared))
     with pytest.raises(AssertionError, match="errors"):
-        check_closed_form(Experiment.run_chunk, noisy, rate, size=400_000)
+        check_closed_form(cpu.run_chunk, noisy, rate, size=400_000)
 
     experiment, rate = deceived()
     ignored = Edit(
@@ -492,11 +501,11 @@ def test_closed_forms_notice_planted_faults() -> None:
     )
     independent = with_law(experiment, law_with_fault(experiment.instance.law, ignored))
     with pytest.raises(AssertionError, match="errors"):
-        check_closed_form(Experiment.run_chunk, independent, rate, size=400_000)
+        check_closed_form(cpu.run_chunk, independent, rate, size=400_000)
 
     early = Experiment(experiment.instance, experiment.policy, experiment.budget - 4)
     with pytest.raises(AssertionError, match="errors"):
-        check_closed_form(Experiment.run_chunk, early, rate, size=400_000)
+        check_closed_form(cpu.run_chunk, early, rate, size=400_000)
 
 
 # ----------------------------------------------------------------------------- identical arms
@@ -515,10 +524,9 @@ def answers(
     for arm in range(len(experiment.instance.arms)):
         own = experiment_type(experiment.instance, experiment.policy, experiment.budget)
         alone = np.arange(len(experiment.instance.arms)) == arm
-        key = "adaptive_design" if own.is_adaptive else "design"
-        design = getattr(own, key)
+        design = own.design
         changed = design._replace(optimal=alone, shuffled=design.shuffled and shuffled)
-        object.__setattr__(own, key, changed)
+        object.__setattr__(own, "design", changed)
         found.append(size - int(run(own, 6, 0, size).lost_in_phase.sum()))
     assert sum(found) == size, "every replication has one answer"
     return np.array(found)
@@ -550,7 +558,7 @@ def check_fair(found: Integers) -> None:
 def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
     """Catches an order of arms that is not drawn, or not uniformly; the control is planted."""
     experiment = Experiment(identical_arms(), policy, 20)  # no extra pulls
-    check_fair(answers(Experiment.run_chunk, experiment, 60_000))
+    check_fair(answers(cpu.run_chunk, experiment, 60_000))
     check_fair(answers(reference.run_chunk, experiment, 100 if experiment.is_adaptive else 800))
     if policy.name == "thompson":
         return  # it decides by draws, which do not tie: the order of arms hardly matters to it
@@ -559,7 +567,7 @@ def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
         return
     size = 600_000 if seldom_ties else 60_000
     with pytest.raises(AssertionError, match="frequencies"):
-        check_fair(answers(Experiment.run_chunk, experiment, size, shuffled=False))
+        check_fair(answers(cpu.run_chunk, experiment, size, shuffled=False))
 
 
 # ------------------------------------------------------------------------------ reproducibility
@@ -624,16 +632,16 @@ def test_a_longer_run_begins_with_the_shorter_one(
 ) -> None:
     """Catches streams that depend on how many replications were asked for."""
     experiment = Experiment(instance_named(name, tmp_path_factory), policy, BUDGET)
-    whole = experiment.run_chunk(5, 3, 1000)
+    whole = cpu.run_chunk(experiment, 5, 3, 1000)
     for size in (1, 7, 63, 64, 65, 500):
-        part = experiment.run_chunk(5, 3, size)
+        part = cpu.run_chunk(experiment, 5, 3, size)
         np.testing.assert_array_equal(part.wrong, whole.wrong[:size])
         np.testing.assert_array_equal(part.flag_wrong, whole.flag_wrong[:size])
         assert part.pulls.sum() == size * experiment.pulls_used
         assert part.chosen.sum() == size
         assert (part.chosen <= whole.chosen).all()
         check_answers(part, experiment)
-    again = experiment.run_chunk(5, 3, 1000)
+    again = cpu.run_chunk(experiment, 5, 3, 1000)
     for first, second in zip(whole, again, strict=True):
         np.testing.assert_array_equal(first, second)
 
@@ -650,7 +658,7 @@ def check_streams(experiment_type: type[Experiment]) -> None:
     """Compare runs of different seeds, budgets and chunks: they must differ as strangers do."""
     policy = find_policy("constrained-sr")
     runs = [
-        experiment_type(gaussian(), policy, budget).run_chunk(seed, chunk, 2000).wrong
+        cpu.run_chunk(experiment_type(gaussian(), policy, budget), seed, chunk, 2000).wrong
         for seed, budget, chunk in [(0, 43, 0), (0, 43, 1), (1, 43, 0), (0, 44, 0), (0, 43, 43)]
     ]
     for i, here in enumerate(runs):
@@ -668,9 +676,9 @@ def test_chunks_seeds_and_budgets_have_streams_of_their_own() -> None:
 def test_simulate_is_the_sum_of_its_chunks() -> None:
     instance, policy = bernoulli(), find_policy("infeasible-first")
     experiment = Experiment(instance, policy, BUDGET)
-    sizes = list(chunk_sizes(experiment.chunk_size * 2 + 10, experiment.chunk_size))
-    assert sizes == [experiment.chunk_size, experiment.chunk_size, 10]
-    counts = total([Counts.of(experiment.run_chunk(9, i, n)) for i, n in enumerate(sizes)])
+    sizes = list(chunk_sizes(cpu.chunk_size(experiment) * 2 + 10, cpu.chunk_size(experiment)))
+    assert sizes == [cpu.chunk_size(experiment), cpu.chunk_size(experiment), 10]
+    counts = total([Counts.of(cpu.run_chunk(experiment, 9, i, n)) for i, n in enumerate(sizes)])
     result = ringfence.simulate(
         instance, policy, budget=BUDGET, replications=sum(sizes), seed=9, threads=2
     )
@@ -720,7 +728,7 @@ def flags(rule: Reject, *, shared: bool) -> Mask:
         }
     )
     policy = PhasePolicy("fixed", "", successive_rejects_phases, lambda arms: arms + 1, rule)
-    return Experiment(instance, policy, 25, shared=shared).run_chunk(0, 0, 3000).flag_wrong
+    return cpu.run_chunk(Experiment(instance, policy, 25, shared=shared), 0, 0, 3000).flag_wrong
 
 
 def test_policies_that_drop_differently_see_the_same_pulls() -> None:

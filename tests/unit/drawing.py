@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ringfence.core.hardness import Kind
+from ringfence.core.problem import Problem
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import Definition, Rejection, Round
-from ringfence.study.verdict import ArmVerdict, Estimate, Verdict
+from ringfence.study.facts import Cause, Definition, Rejection, Round
+from ringfence.study.verdict import ArmVerdict, Estimate, Outcome, Status, Verdict
+
+LOST = Rejection(0, Cause.REJECTED, policy="constrained-sr")
+BROKE = Rejection(0, Cause.FAILING, failures=3)
 
 HOSTILE = (
     "</script><script>alert(1)</script>",
@@ -37,26 +41,34 @@ def make_plan(names: Sequence[str], policy: str = "constrained-sr", **changes: A
 def make_arm(
     name: str, kind: Kind | None, margin: float | None, value: float, **changes: Any
 ) -> ArmVerdict:
-    """Return an arm with intervals of half-width 0.1 (margin) and 0.5 (objective)."""
+    """Return an arm with intervals of half-width 0.1 (margin) and 0.5 (objective).
+
+    Its status follows from why it `left`.
+    """
     judged = margin is not None
+    left: Rejection | None = changes.get("left")
     plain: dict[str, Any] = {
         "pulls": 10,
         "estimates": {"mean(loss)": Estimate(value, value - 0.5, value + 0.5)} if judged else {},
         "margin_low": None if margin is None else margin - 0.1,
         "margin_high": None if margin is None else margin + 0.1,
-        "status": "in the running",
+        "status": Status.RUNNING,
     }
+    if left is not None:
+        plain["status"] = Status.WITHDRAWN if left.is_withdrawal else Status.REJECTED
     return ArmVerdict(name=name, margin=margin, kind=kind, **{**plain, **changes})
 
 
 def make_verdict(arms: Sequence[ArmVerdict], **changes: Any) -> Verdict:
+    """Return a verdict on arms; its limits are those that block some of them, and another."""
     answer = next(arm for arm in arms if arm.kind == "optimal")
     feasible = answer.margin is not None and answer.margin <= 0.0
+    limits = dict.fromkeys(["mean(risk) <= 1.0", *(one for arm in arms for one in arm.blocked_by)])
     plain: dict[str, Any] = {
         "study": "s",
         "arm": answer.name,
         "feasible": feasible,
-        "verdict": "feasible" if feasible else "infeasible",
+        "verdict": Outcome.FEASIBLE if feasible else Outcome.INFEASIBLE,
         "confidence": 0.97,
         "chance_feasible": 1.0 if feasible else 0.0,
         "chance_keeps_limits": 1.0 if feasible else 0.0,
@@ -67,6 +79,7 @@ def make_verdict(arms: Sequence[ArmVerdict], **changes: Any) -> Verdict:
         "exact": (),
         "brought": 0,
         "apparent": answer.name,
+        "problem": Problem.parse("minimize mean(loss)", list(limits)),
     }
     return Verdict(arms=tuple(arms), **{**plain, **changes})
 
@@ -96,7 +109,7 @@ def make_rounds(
                 alive=tuple(alive),
                 phase=number,
                 is_last=sum(allocation) == 0,
-                left=tuple(Rejection(arm, "rejected") for arm in gone),
+                left=tuple(Rejection(arm, Cause.REJECTED) for arm in gone),
                 seen=seen[number] if seen else {},
             )
         )
@@ -110,12 +123,12 @@ def four_kinds() -> Verdict:
     return make_verdict(
         [
             make_arm("far", "feasible-suboptimal", -0.5, 4.0, phase=1, rival="best",
-                     status="rejected by constrained-sr", pulls=5),
+                     left=LOST, pulls=5),
             make_arm("best", "optimal", -0.2, 2.0, pulls=20),
             make_arm("tempting", "deceiver", 0.3, 1.0, pulls=15),
             make_arm("hopeless", "infeasible-suboptimal", 0.9, 5.0, phase=2, rival="tempting",
-                     status="rejected by constrained-sr"),
+                     left=LOST),
             make_arm("broken", None, None, 0.0, phase=2, pulls=3,
-                     status="withdrawn: 3 failed pulls in a row"),
+                     left=BROKE),
         ]
     )  # fmt: skip

@@ -15,7 +15,10 @@ from ringfence.reports.arms_table import FEW, MANY, arms_of, brief_chance, layou
 from ringfence.study.verdict import Estimate, Verdict
 from tests.unit.drawing import make_arm, make_verdict
 
-LIMITS = ("p95(latency_ms) <= 200", "mean(cost_usd) <= 0.05")
+PROBLEM = Problem.parse(
+    "maximize mean(accuracy)", ["p95(latency_ms) <= 200", "mean(cost_usd) <= 0.05"]
+)
+LIMITS = PROBLEM.constraints
 ATTRIBUTES = ("mean(accuracy)", "p95(latency_ms)", "mean(cost_usd)")
 
 
@@ -36,7 +39,7 @@ def verdict_of(count: int, name: str = "model-{}", **changes: Any) -> Verdict:
                 **changes,
             )
         )
-    return make_verdict(arms)
+    return make_verdict(arms, problem=PROBLEM)
 
 
 def printed(
@@ -107,9 +110,9 @@ def test_failures_have_a_column_where_there_are_any() -> None:
 
 def test_two_limits_on_one_attribute_share_its_heading() -> None:
     verdict = make_verdict([make_arm("b", "optimal", -1.0, 1.0)])
-    limits = [str(one) for one in Problem.parse(
+    limits = Problem.parse(
         "minimize mean(loss)", ["mean(loss) >= 1", "mean(loss) <= 1.5 * baseline"]
-    ).constraints]  # fmt: skip
+    ).constraints
     head, _ = rows_of(layouts(verdict, limits, verdict.arms)[0])
     assert "mean(loss) >= 1, <= 1.5 * baseline(mean(loss))" in head
 
@@ -143,8 +146,8 @@ def test_what_is_left_out_is_said(capsys: Any, monkeypatch: pytest.MonkeyPatch) 
         lambda arm, seed: {"cost": float(arm.split()[1]) + seed % 3, "risk": 0.1 * (seed % 5)}
     )
     assert verdict is not None
-    show_verdict(study, verdict)
+    show_verdict(verdict)
     said = capsys.readouterr().out
     assert "Not shown: 13 more arms and mean(risk). With --wide the table has everything." in said
-    show_verdict(study, verdict, wide=True)
+    show_verdict(verdict, wide=True)
     assert "Not shown" not in capsys.readouterr().out

@@ -15,6 +15,7 @@ from ringfence.core.streams import verdict_stream
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.logs import read_log
 from ringfence.study.book import Book
+from ringfence.study.snapshot import Snapshot
 
 NEAR = 4.5 * 0.5 / DRAWS**0.5  # of a share of draws
 
@@ -186,7 +187,7 @@ def spread_of_events(spread: str, events: list[int], count: int) -> list[tuple[f
     for arm, some in enumerate(events):
         bad = (np.arange(count) < some).astype(float)
         book.add(arm, np.column_stack([np.linspace(-1.0, 1.0, count), bad]))
-    beliefs = book.beliefs()
+    beliefs = Snapshot(book).beliefs
     return [beliefs.interval(arm, 1) for arm in range(len(events))]
 
 
@@ -223,7 +224,7 @@ def test_a_metric_of_three_values_has_no_share() -> None:
     """Nor one whose zeros and ones were stated to be exact."""
     book = Book(Problem.parse("minimize mean(x)", "variance(bad) <= 0.1"), ["a"], ["x", "bad"])
     book.add(0, np.column_stack([np.linspace(-1.0, 1.0, 30), np.arange(30) % 3 / 2.0]))
-    assert not book.beliefs().shares[1]
+    assert not Snapshot(book).beliefs.shares[1]
     verdict = study_of("variance(bad) <= 0.1", [0], 30, noise={"exact": ["bad"]}).recommend()
     estimate = verdict.arms[0].estimates["variance(bad)"]
     assert (estimate.low, estimate.high) == (0.0, 0.0)

@@ -21,7 +21,7 @@ from ringfence.core import gaps
 from ringfence.simulation import compilation
 def kernel(x, y):
     return gaps.separation(x, y) if False else x + y
-made = compilation.compile_kernel(kernel, gaps.separation)
+made = compilation.compile_kernel(kernel)
 assert made(1.0, 2.0) == 3.0
 print(sum(made.stats.cache_hits.values()), made.stats.cache_path is not None)
 """

@@ -6,7 +6,9 @@ import pytest
 import ringfence as rf
 from ringfence.core.gaps import gap, pair
 from ringfence.reports.cards import Card, cards_of
+from ringfence.reports.departures import departure
 from ringfence.storage.memory import MemoryStorage
+from tests.unit.drawing import BROKE
 
 TRUTHS = {
     "slow": (0.9, 240.0),
@@ -58,12 +60,12 @@ def test_a_dropped_arm_is_told_with_the_numbers_that_decided(policy: str) -> Non
     plan, found = study.desk.plan, cards(study)
     departures = study.view().departures
     assert len(departures) == 4
-    for departure in departures:
-        one = departure.rejection
-        seen = study.desk.rounds()[departure.round].seen
+    for gone in departures:
+        one = gone.rejection
+        seen = study.desk.rounds()[gone.round].seen
         card = found[plan.definition.arm_names[one.arm]]
         assert (card.left, card.headline) == (True, "dropped")
-        assert f"the end of phase {departure.round}" in card.lines[0]
+        assert f"the end of phase {gone.round}" in card.lines[0]
         assert f"{seen['counts'][one.arm]:,} pulls" in card.lines[0]
         if one.rival is not None:
             rival = plan.definition.arm_names[one.rival]
@@ -105,7 +107,7 @@ def test_who_was_next_is_named_where_no_tie_was() -> None:
 def test_a_withdrawn_arm_says_so() -> None:
     card = cards(run("constrained-sr", breaks="quick"))["quick"]
     assert (card.left, card.headline, card.terms) == (True, "withdrawn", ())
-    assert "3 failed pulls in a row" in card.lines[0]
+    assert departure(BROKE) in card.lines[0]
     assert card.lines[1].startswith("The last error: ")
 
 

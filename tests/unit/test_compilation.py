@@ -75,7 +75,7 @@ def test_what_numba_knows_is_not_followed() -> None:
 
 def test_the_users_own_numba_cache_is_left_alone() -> None:
     before = numba.config.CACHE_DIR
-    compilation.compile_kernel(lambda x: x, constrained_sr.reject)
+    compilation.compile_kernel(lambda x: x)
     assert before == numba.config.CACHE_DIR
 
 
@@ -83,11 +83,11 @@ def test_a_folder_without_room_means_no_cache(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Numba would go on to the folder of the sources."""
-    kernel: Any = compilation.compile_kernel(lambda x: x, constrained_sr.reject)
+    kernel: Any = compilation.compile_kernel(lambda x: x)
     assert kernel.stats.cache_path is not None  # whoever runs this has a folder
     (tmp_path / "file").touch()
     monkeypatch.setattr(compilation, "cache_folder", lambda _: tmp_path / "file" / "full")
-    kernel = compilation.compile_kernel(lambda x: x, constrained_sr.reject)
+    kernel = compilation.compile_kernel(lambda x: x)
     assert kernel.stats.cache_path is None
     assert kernel(3) == 3
 
@@ -127,5 +127,5 @@ def kernel(x):
     return margin(x)
 def margin(x):
     return x + 1.0
-assert compilation.compile_kernel(kernel, margin)(1.0) == 2.0
+assert compilation.compile_kernel(kernel)(1.0) == 2.0
 """

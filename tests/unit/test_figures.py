@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.reports.departures import standing
 from ringfence.reports.figures.allocation import allocation_rows, allocation_title, parts_of
 from ringfence.reports.figures.evidence import FLAG, evidence_rows, evidence_title, thinned
 from ringfence.reports.figures.labels import MOST_LABELS, Frame, _box, bounds, labelled, spread
@@ -13,7 +14,7 @@ from ringfence.reports.figures.map import distance, map_rows, map_subtitle, map_
 from ringfence.reports.figures.stretches import Stretch, first_pull_after, stretches
 from ringfence.reports.figures.timeline import timeline_rows, timeline_title
 from ringfence.reports.figures.words import KINDS, LEGEND, answer_of, shortened
-from tests.unit.drawing import four_kinds, make_arm, make_plan, make_rounds, make_verdict
+from tests.unit.drawing import BROKE, four_kinds, make_arm, make_plan, make_rounds, make_verdict
 
 # ------------------------------------------------------------------ the map
 
@@ -40,7 +41,7 @@ def test_the_map_has_every_judged_arm_the_answer_first_and_deceivers_next() -> N
         "pulls": 15,
         "status": "in the running",
         "phase": None,
-        "why": "in the running",
+        "why": standing(make_arm("tempting", "deceiver", 0.3, 1.0)),
     }
     assert [row["phase"] for row in rows] == [None, None, 1, 2]
     assert [row["is_feasible"] for row in rows] == [True, False, True, False]
@@ -81,7 +82,9 @@ def test_exact_arms_are_infinitely_far_unless_they_tie() -> None:
     def exact(name: str, kind: Any, value: float) -> Any:
         arm = make_arm(name, kind, -1.0, value, margin_low=-1.0, margin_high=-1.0)
         one = arm.estimates["mean(loss)"]
-        return type(arm)(**{**vars(arm), "estimates": {"v": type(one)(value, value, value)}})
+        return type(arm)(
+            **{**vars(arm), "estimates": {"mean(loss)": type(one)(value, value, value)}}
+        )
 
     best, tied, other = (
         exact("a", "optimal", 1.0),
@@ -421,7 +424,7 @@ def test_withdrawn_and_unseen_arms_are_no_challengers() -> None:
     verdict = make_verdict(
         [
             make_arm("a", "optimal", -1.0, 0.0),
-            make_arm("gone", None, None, 0.0, phase=1, status="withdrawn: broken"),
+            make_arm("gone", None, None, 0.0, phase=1, left=BROKE),
             make_arm("hardly", None, None, 0.0),
             make_arm("b", "feasible-suboptimal", -1.0, 1.0),
         ]

@@ -53,7 +53,7 @@ def test_columns_of_an_arm_come_in_the_readers_order(study: rf.Study) -> None:
         "arm", "is_answer", "kind", "pulls",
         "mean(score)", "mean(score) low", "mean(score) high",
         "mean(risk)", "mean(risk) low", "mean(risk) high",
-        "margin", "margin low", "margin high", "blocked_by", "status",
+        "margin", "margin low", "margin high", "blocked_by", "status", "reason",
     ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from ringfence.core.attributes import Own
 from ringfence.core.errors import EstimateError, ExpressionError, InputError
 from ringfence.policies.registry import find_policy
 from ringfence.reports.theory import theory_document
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.counts import Counts
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
@@ -132,7 +132,7 @@ def test_ones_own_mean_errs_as_the_mean_does() -> None:
     np.testing.assert_allclose(mine.means, plain.means, rtol=1e-12)
     policy, size = find_policy("uniform"), 200
     slow = Counts.of(reference.run_chunk(Experiment(mine, policy, 30), 1, 0, size))
-    fast = Counts.of(Experiment(plain, policy, 30).run_chunk(2, 0, 20_000))
+    fast = Counts.of(cpu.run_chunk(Experiment(plain, policy, 30), 2, 0, 20_000))
     check_same_rate((slow.errors, size), (fast.errors, 20_000), "errors")
     assert fast.errors > 1000
 
@@ -148,7 +148,7 @@ def test_the_theory_takes_functions_of_ones_own() -> None:
 def test_compiled_code_refuses_functions_of_ones_own() -> None:
     experiment = Experiment(portfolio(), find_policy("uniform"), 40)
     with pytest.raises(InputError, match=r"cannot be compiled.*engine = 'reference'"):
-        experiment.run_chunk(0, 0, 1)
+        cpu.run_chunk(experiment, 0, 0, 1)
 
 
 def test_methods_for_rare_errors_say_why_they_do_not_take_functions_of_ones_own() -> None:

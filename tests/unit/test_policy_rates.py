@@ -51,7 +51,7 @@ def test_rates_go_by_what_a_policy_compares() -> None:
 def test_errors_fall_at_the_rate_of_what_a_policy_compares(policy: str) -> None:
     """With two arms there is one phase: exp(-T rate), less a power of T."""
     instance = pair((0.0, -0.5), (0.1, -0.1))
-    rate = last_phase_rate(instance, rf.find_policy(policy))  # type: ignore[arg-type]
+    rate = last_phase_rate(instance, rf.find_policy(policy))
     few, many = 6.0 / rate, 12.0 / rate
     first, last = (
         rf.simulate(instance, policy, budget=int(budget), method="importance", replications=20_000)

@@ -11,7 +11,7 @@ from ringfence.execution.backoff import Backoff, Outage
 from ringfence.execution.evaluating import EvaluationError
 from ringfence.execution.resolving import Resolver
 from ringfence.interfaces.studies import Study
-from ringfence.study.facts import PullFact, State
+from ringfence.study.facts import Cause, PullFact, Rejection, State
 
 GOOD = {"loss": 0.5, "risk": 0.5}
 BUSY = EvaluationError("HTTP 429:\ntoo many requests")
@@ -284,7 +284,7 @@ def test_an_arm_that_alone_fails_is_withdrawn() -> None:
         else:
             scene.crew.tell(pull, GOOD)
     assert scene.said == []
-    assert scene.study.explain("two")[0].status == "withdrawn: 3 failed pulls in a row"
+    assert scene.study.explain("two")[0].left == Rejection(1, Cause.FAILING, failures=3)
     assert scene.study.status().failed == 3
 
 

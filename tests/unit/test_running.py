@@ -20,10 +20,11 @@ from ringfence.core.problem import Problem
 from ringfence.core.running import Recipe
 from ringfence.core.streams import Generator
 from ringfence.policies.registry import find_policy
-from ringfence.simulation import adaptive_kernels, recorded_kernels, records
+from ringfence.simulation import cpu, records
+from ringfence.simulation.course import make_body, shuffle
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import shuffle
+from ringfence.simulation.tally import Tally
 from tests.choosing import few_of
 
 METRICS = ("x", "y")
@@ -397,6 +398,18 @@ def gaussian_instance(name: str) -> Instance:
     )
 
 
+def run_plainly(experiment: Experiment, tally: Tally) -> None:
+    """Run the body as plain Python, on the streams of seed 3 and chunk 1."""
+    recording: Any = experiment.instance.law.recording
+    body = make_body(
+        experiment.policy.course, recording.forget, recording.add, recording.look,
+        estimated=True, relative=False,
+    )  # fmt: skip
+    room, state = experiment.new_room(recording), experiment.new_state()
+    arrays = experiment.instance.law.arrays
+    body(*experiment.streams(3, 1), arrays, experiment.design, room, state, tally)
+
+
 @both_recordings
 def test_compiled_phases_are_the_plain_ones(name: str) -> None:
     """The same streams through the same kernel, compiled and not: the same answers, to the bit."""
@@ -405,15 +418,9 @@ def test_compiled_phases_are_the_plain_ones(name: str) -> None:
     )
     assert experiment.is_recorded
     replications = 12
-    fast = experiment.run_chunk(3, 1, replications)
+    fast = cpu.run_chunk(experiment, 3, 1, replications)
     slow = experiment.empty_tally(replications)
-    recording: Any = experiment.instance.law.recording
-    rule: Any = experiment.policy
-    kernel = recorded_kernels.make_kernel(
-        rule.reject, recording.forget, recording.add, recording.look, estimated=True
-    )
-    room = recorded_kernels.make_room(experiment.design, recording, 60, experiment.versus)
-    kernel(*experiment.streams(3, 1), experiment.instance.law.arrays, experiment.design, room, slow)
+    run_plainly(experiment, slow)
     for here, there in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(here, there)
     assert 0 < slow.wrong.sum() < replications
@@ -425,10 +432,13 @@ def test_compiled_estimates_are_those_of_the_pulls_that_were_drawn(name: str) ->
     instance = gaussian_instance(name)
     experiment = Experiment(instance, find_policy("uniform"), 61, scales="estimated")
     recording: Any = instance.law.recording
-    kernel = recorded_kernels.recorded_kernel(None, recording, estimated=True)
-    room = recorded_kernels.make_room(experiment.design, recording, 61, experiment.versus)
+    kernel = cpu.compiled_body(
+        experiment.policy.course, recording.forget, recording.add, recording.look,
+        estimated=True, relative=False,
+    )  # fmt: skip
+    room, state = experiment.new_room(recording), experiment.new_state()
     tally = experiment.empty_tally(5)
-    kernel(*experiment.streams(1, 0), instance.law.arrays, experiment.design, room, tally)
+    kernel(*experiment.streams(1, 0), instance.law.arrays, experiment.design, room, state, tally)
     problem = instance.judged
     # The pulls again, one by one from the same stream: each replication draws every arm in turn.
     rng, order_rng = experiment.streams(1, 0)
@@ -440,9 +450,9 @@ def test_compiled_estimates_are_those_of_the_pulls_that_were_drawn(name: str) ->
             for arm in range(3)
         ]
     for arm in range(3):
-        assert room.counts[arm] == len(pulls[arm])
+        assert room.seen.counts[arm] == len(pulls[arm])
         expected = measured(problem, pulls[arm])
-        assert_same((room.estimates[arm], room.record.scatters[arm]), expected, pulls[arm])
+        assert_same((room.seen.estimates[arm], room.record.scatters[arm]), expected, pulls[arm])
 
 
 @both_recordings
@@ -450,18 +460,9 @@ def test_compiled_batches_are_the_plain_ones(name: str) -> None:
     experiment = Experiment(
         gaussian_instance(name), find_policy("top-two"), 60, scales="estimated", batch=4
     )
-    fast = experiment.run_chunk(3, 1, 4)
+    fast = cpu.run_chunk(experiment, 3, 1, 4)
     slow = experiment.empty_tally(4)
-    recording: Any = experiment.instance.law.recording
-    rule: Any = experiment.policy
-    kernel = adaptive_kernels.make_kernel(
-        rule.choose, rule.answer, None, recording.forget, recording.add, recording.look,
-        estimated=True,
-    )  # fmt: skip
-    design = experiment.adaptive_design
-    room = adaptive_kernels.make_room(design, 0, recording, experiment.versus)
-    work = rule.make_work(3, len(design.scales))
-    kernel(*experiment.streams(3, 1), experiment.instance.law.arrays, design, room, work, slow)
+    run_plainly(experiment, slow)
     for here, there in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(here, there)
 

@@ -9,7 +9,7 @@ from ringfence.core.problem import Problem
 from ringfence.reports.ordering import ordered_arms, shown_arms
 from ringfence.reports.sheet import KIND_WORDS, limits_of
 from ringfence.reports.verdict import findings, flip_sentence
-from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
+from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Outcome, Status, Verdict
 
 PROBLEM = Problem.parse("maximize mean(score)", ["mean(ms) <= 200", "mean(cost) >= 3"])
 
@@ -24,7 +24,7 @@ def arm(name: str, kind: str | None, score: float = 0.0, margin: float = 0.0) ->
         "mean(cost)": at(4),
     }
     return ArmVerdict(
-        name=name, pulls=5, estimates={} if kind is None else estimates, status="in the running",
+        name=name, pulls=5, estimates={} if kind is None else estimates, status=Status.RUNNING,
         margin=None if kind is None else margin, kind=kind,  # type: ignore[arg-type]
         blocked_by=("mean(ms) <= 200",) if margin > 0.0 else (),
     )  # fmt: skip
@@ -33,9 +33,9 @@ def arm(name: str, kind: str | None, score: float = 0.0, margin: float = 0.0) ->
 def verdict(*arms: ArmVerdict, flips: tuple[Flip, ...] = ()) -> Verdict:
     best = next(one.name for one in arms if one.kind == "optimal")
     return Verdict(
-        study="s", arm=best, feasible=True, verdict="feasible", confidence=0.9,
+        study="s", arm=best, feasible=True, verdict=Outcome.FEASIBLE, confidence=0.9,
         chance_feasible=1.0, chance_keeps_limits=0.97, pulls_used=9, budget=10, finished=False,
-        arms=arms, flips=flips, exact=(), brought=0, apparent=best,
+        arms=arms, flips=flips, exact=(), brought=0, apparent=best, problem=PROBLEM,
     )  # fmt: skip
 
 

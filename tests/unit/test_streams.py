@@ -16,10 +16,10 @@ from ringfence.core.streams import (
     whole_seed,
 )
 from ringfence.policies.registry import find_policy
-from ringfence.simulation import reference
+from ringfence.simulation import cpu, reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.kernels import Tally
+from ringfence.simulation.tally import Tally
 
 Engine: TypeAlias = Callable[[Experiment, int, int, int], Tally]
 
@@ -67,7 +67,7 @@ def test_streams_look_uniform_and_uncorrelated() -> None:
             assert abs(stream.random(4096).mean() - 0.5) < 6 * (1 / 12 / 4096) ** 0.5
 
 
-@pytest.mark.parametrize("run", [Experiment.run_chunk, reference.run_chunk])
+@pytest.mark.parametrize("run", [cpu.run_chunk, reference.run_chunk])
 def test_every_chunk_seed_and_budget_runs_on_streams_of_its_own(run: Engine) -> None:
     """Sixty-four answers, wrong about half of the time: equal by chance once in 1e17."""
     answers = {}

@@ -27,11 +27,12 @@ from ringfence.core.errors import (
 from ringfence.execution.evaluating import Command
 from ringfence.interfaces.leases import Pull
 from ringfence.interfaces.studies import Study
+from ringfence.reports.departures import departure
 from ringfence.reports.verdict import reason
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.book import Book
-from ringfence.study.facts import State
+from ringfence.study.facts import Cause, Rejection, State
 
 ARMS = ("one", "two", "three")
 MEANS = {"one": (1.0, 0.5), "two": (0.2, 1.6), "three": (0.5, 0.6)}
@@ -773,7 +774,7 @@ def test_an_arm_that_nobody_survives_is_withdrawn_and_the_study_goes_on() -> Non
             study.tell(pull, evaluate(pull.arm, pull.seed))
         assert deaths < 100
     assert study.status().finished
-    assert study.explain("one")[0].status == "withdrawn: 2 failed pulls in a row"
+    assert study.explain("one")[0].left == Rejection(0, Cause.FAILING, failures=2)
     with study.desk.storage.reading("s") as ledger:
         failed = [pull for pull in ledger.pulls_between(1, 100) if pull.state == State.FAILED]
     assert {ARMS[pull.arm] for pull in failed} == {"one"}, "nobody fails in company"
@@ -1045,12 +1046,12 @@ def test_an_arm_that_cannot_be_evaluated_is_withdrawn(
     assert verdict is not None
     assert verdict.arm == "three"
     two = study.explain("two")[0]
-    assert two.status == "withdrawn: 3 failed pulls in a row"
+    assert (two.status, two.left) == ("withdrawn", Rejection(1, Cause.FAILING, failures=3))
     assert two.pulls == 0
     assert two.estimates == {}
     assert two.error is not None
     assert said in two.error
-    assert f"3 failed pulls in a row (the last error: {two.error})" in reason(two)
+    assert f"(the last error: {two.error})" in reason(two, verdict)
     assert all(arm.error is None for arm in verdict.arms if arm.name != "two")
     assert escape(two.error) in study.record()
     with study.desk.storage.reading("s") as ledger:
@@ -1093,7 +1094,7 @@ def test_an_arm_of_which_too_little_was_seen_is_withdrawn() -> None:
         else:
             study.tell(pull, evaluate(pull.arm, pull.seed))
     three = study.explain("three")[0]
-    assert (three.status, three.pulls) == ("withdrawn: only 1 of its pulls succeeded", 1)
+    assert (three.left, three.pulls) == (Rejection(2, Cause.UNSEEN, successes=1), 1)
     assert three.error == "no"
     assert three.phase == 1
     assert study.recommend().arm == "one"
@@ -1154,7 +1155,7 @@ def test_a_study_without_arms_left_stops_with_an_error(policy: str) -> None:
     with pytest.raises(NoAnswerError, match="no arm") as seen:
         study.recommend()
     for word in (
-        "one withdrawn: 3 failed pulls in a row (the last error: 429)",
+        f"one {departure(Rejection(0, Cause.FAILING, failures=3))} (the last error: 429)",
         "Fix the evaluations", "(ringfence revive s ARM --storage URL, or",
         "begin a study of another name", "--delete s).",
     ):  # fmt: skip
@@ -1172,7 +1173,9 @@ def test_arms_that_all_break_late_are_judged_by_what_was_told() -> None:
     assert (study.status().finished, study.status().alive) == (True, ())
     verdict = study.recommend()
     assert (verdict.arm, verdict.verdict) == (before.arm, before.verdict)
-    assert [arm.status for arm in verdict.arms] == ["withdrawn: 3 failed pulls in a row"] * 3
+    assert [arm.left for arm in verdict.arms] == [
+        Rejection(arm, Cause.FAILING, failures=3) for arm in range(3)
+    ]
     assert all(arm.kind is not None for arm in verdict.arms)
     moved = study.what_if(0, 10.0)
     assert moved.feasible
@@ -1308,7 +1311,7 @@ def test_a_coroutine_that_fails_is_a_failure() -> None:
     study = make()
     verdict = asyncio.run(study.optimize_async(bad, workers=2))
     assert verdict.arm == "three"
-    assert study.explain("two")[0].status.startswith("withdrawn")
+    assert study.explain("two")[0].status == "withdrawn"
     assert study.doctor().is_sound
 
 

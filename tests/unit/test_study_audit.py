@@ -14,7 +14,8 @@ import pytest
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.interfaces.studies import Study
-from ringfence.policies.policy import AdaptivePolicy, Evidence
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import AdaptivePolicy
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan

@@ -8,16 +8,16 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError
-from ringfence.policies.registry import find_policy
+from ringfence.policies.registry import find_phase_policy, find_policy
 from ringfence.reports.charts import tournament_rows
 from ringfence.reports.tournament import Duel, tournament_report
-from ringfence.simulation import cells as fighting
+from ringfence.simulation import cpu
 from ringfence.simulation.cells import Cell, budget_for, fight
-from ringfence.simulation.counts import Counts
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
+from ringfence.simulation.tally import Tally
 
-NAMESAKE = replace(find_policy("constrained-sr"), name="uniform")
+NAMESAKE = replace(find_phase_policy("constrained-sr"), name="uniform")
 
 
 def cell(instance: str, policy: str, errors: int, replications: int = 1000, arms: int = 3) -> Cell:
@@ -38,7 +38,7 @@ def test_budgets_are_the_least_that_meet_the_target(scales: str) -> None:
 
     def rate(pulls: int) -> float:
         experiment = Experiment(instance, policy, pulls, scales=scales)
-        return float(experiment.run_chunk(9, 0, 100_000).wrong.mean())
+        return float(cpu.run_chunk(experiment, 9, 0, 100_000).wrong.mean())
 
     # The search sees 10,000 replications: its own noise is 0.003, and the precision a percent.
     assert rate(budget) < 0.1 + 6 * 0.003
@@ -67,18 +67,18 @@ def test_rare_targets_are_searched_for_with_enough_replications(
     """A hundred errors at the target; ten thousand replications would see one of 0.01%."""
     instance, policy = find_family("uniform").draw(1, arm_count=3), find_policy("constrained-sr")
     sizes: list[int] = []
-    run = fighting._run
+    run = cpu.run_chunk
 
-    def recorded(experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
+    def recorded(experiment: Experiment, seed: int, chunk: int, size: int) -> Tally:
         sizes.append(size)
         return run(experiment, seed, chunk, size)
 
-    monkeypatch.setattr(fighting, "_run", recorded)
+    monkeypatch.setattr(cpu, "run_chunk", recorded)
     for target, size in ((0.05, 10_000), (1e-3, 100_000), (3e-4, 333_334)):
         sizes.clear()
         budget = budget_for(instance, policy, target, seed=5)
         assert set(sizes) == {size}
-        errors = int(Experiment(instance, policy, budget).run_chunk(9, 0, size).wrong.sum())
+        errors = int(run(Experiment(instance, policy, budget), 9, 0, size).wrong.sum())
         assert errors == pytest.approx(target * size, rel=0.6)
 
 

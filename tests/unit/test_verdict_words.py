@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from ringfence.core.problem import Problem
 from ringfence.reports.charts.map import map_chart
+from ringfence.reports.departures import departure
 from ringfence.reports.ordering import ordered_arms, shown_arms
 from ringfence.reports.verdict import (
     findings,
@@ -20,7 +22,7 @@ from ringfence.reports.verdict import (
 )
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import ArmVerdict, Estimate, Verdict
-from tests.unit.drawing import make_arm, make_plan, make_verdict
+from tests.unit.drawing import BROKE, make_arm, make_plan, make_verdict
 
 OVER = "mean(loss) <= 4"
 
@@ -216,15 +218,16 @@ def test_failures_of_the_answer_that_told_nothing_are_said() -> None:
 
 def test_what_looks_past_a_limit_is_worded_as_an_estimate() -> None:
     past = make_arm("a", "deceiver", 1.0, 5.0, blocked_by=(OVER,), chance_feasible=0.37)
-    assert outside(past) == "over mean(loss) <= 4 (5): 63.0% likely infeasible"
-    verdict = make_verdict([past, make_arm("b", "optimal", -1.0, 6.0)])
-    assert reason(past, verdict) == f"looks {outside(past)}"
+    limits = Problem.parse("minimize mean(loss)", [OVER, "mean(loss) <= 3", "mean(loss) >= 7"])
+    verdict = make_verdict([past, make_arm("b", "optimal", -1.0, 6.0)], problem=limits)
+    assert outside(past, verdict) == "over mean(loss) <= 4 (5): 63.0% likely infeasible"
+    assert reason(past, verdict) == f"looks {outside(past, verdict)}"
     assert reason(past, verdict, brief=True) == "looks over mean(loss) <= 4"
-    assert findings(verdict) == [f"a looks better by mean(loss), but {outside(past)}."]
+    assert findings(verdict) == [f"a looks better by mean(loss), but {outside(past, verdict)}."]
     under = replace(past, blocked_by=("mean(loss) >= 7",), chance_feasible=None)
-    assert outside(under) == "under mean(loss) >= 7 (5)"
+    assert outside(under, verdict) == "under mean(loss) >= 7 (5)"
     unclear = replace(past, blocked_by=(OVER, "mean(loss) <= 3"), chance_feasible=0.0001)
-    assert outside(unclear) == (
+    assert outside(unclear, verdict) == (
         "over mean(loss) <= 4 (5) and over mean(loss) <= 3 (5): more than 99.9% likely infeasible"
     )
 
@@ -243,9 +246,9 @@ def test_no_word_says_that_an_estimate_breaks_a_limit() -> None:
 
 
 def test_a_withdrawn_arm_is_named_with_its_last_error() -> None:
-    gone = make_arm("a", None, None, 0.0, status="withdrawn: 3 failed pulls in a row", error="boom")
+    gone = make_arm("a", None, None, 0.0, left=BROKE, error="boom")
     verdict = make_verdict([make_arm("b", "optimal", -1.0, 1.0), gone])
-    assert findings(verdict) == ["a was withdrawn: 3 failed pulls in a row (the last error: boom)."]
+    assert findings(verdict) == [f"a was {departure(BROKE)} (the last error: boom)."]
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,17 @@ that fill arrays. Touches its arguments only.
 """
 
 import math
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 
 
 class Versus(NamedTuple):
     """What limits are relative to: `place` holds one arm, or -1 where all limits are numbers.
 
-    `factors` are the multiples of the baseline in limits, one a constraint. Only arrays, because
-    kernels are handed it with the arrays that they write in.
+    `factors` are the multiples of the baseline in limits, one a constraint.
     """
 
     place: Integers
@@ -35,11 +32,6 @@ class Versus(NamedTuple):
     def of(cls, baseline: int | None, factors: Floats) -> "Versus":
         """Return it for a baseline, if there is one."""
         return cls(np.array([-1 if baseline is None else baseline]), factors)
-
-    @property
-    def is_relative(self) -> bool:
-        """Whether any limit is."""
-        return bool(self.place[0] >= 0)
 
 
 def fill_differences(found: Floats, estimates: Floats, baseline: int, factors: Floats) -> None:
@@ -79,32 +71,6 @@ def fill_difference_scales(found: Floats, scales: Floats, factors: Floats) -> No
     found[0] = scales[0]
     for c in range(1, scales.shape[0]):
         found[c] = scales[c] / math.sqrt(1.0 + factors[c - 1] * factors[c - 1])
-
-
-@cache
-def sparing(reject: Callable[..., int]) -> Callable[..., int]:
-    """Return a rejection rule that never drops the baseline, which is its last argument.
-
-    Where the rule names it, it is asked about the others alone; so others must be alive.
-    """
-
-    def spare(
-        estimates: Floats,
-        counts: Integers,
-        alive: Mask,
-        scales: Floats,
-        thresholds: Floats,
-        priority: Integers,
-        baseline: int,
-    ) -> int:
-        out = reject(estimates, counts, alive, scales, thresholds, priority)
-        if out == baseline:
-            alive[baseline] = False
-            out = reject(estimates, counts, alive, scales, thresholds, priority)
-            alive[baseline] = True
-        return out
-
-    return spare
 
 
 def kept_beside(keep: int) -> int:

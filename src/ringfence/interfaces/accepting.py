@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.checking import each_once, listed
-from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
+from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy
 from ringfence.simulation.instance import Instance
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
 ONE_INSTANCE = (Instance, Mapping, str, Path)
-ONE_POLICY = (PhasePolicy, AdaptivePolicy, str)
+ONE_POLICY = (Policy, str)
 
 
 def instance_of(source: AnyInstance) -> Instance:
@@ -38,7 +38,7 @@ def policy_of(source: AnyPolicy) -> Policy:
     """Return a policy, of ours by its name or of one's own."""
     if isinstance(source, str):
         return find_policy(source)
-    if not isinstance(source, PhasePolicy | AdaptivePolicy):
+    if not isinstance(source, Policy):
         raise InputError(f"policy = {source!r} must be a name, a PhasePolicy or an AdaptivePolicy.")
     return source
 

@@ -10,8 +10,8 @@ from concurrent.futures import Executor
 from functools import partial, reduce
 
 from ringfence.execution.chunks import Progress, run_chunks
-from ringfence.interfaces.engines import RunTally, chunk_size_of, tallied_engine
-from ringfence.simulation.counts import Counts, chunk_sizes
+from ringfence.simulation.counts import chunk_sizes
+from ringfence.simulation.engines import tallying_engine
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.results import ComparisonRow, SimulationResult, compared
 
@@ -26,12 +26,11 @@ def side_by_side(
     progress: Progress | None = None,
 ) -> list[ComparisonRow]:
     """Run all experiments on every chunk, and return each beside the first."""
-    run, engine = tallied_engine(experiments[0])
-    work = partial(_counted_side_by_side, run, experiments, seed)
-    for experiment in experiments:
-        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
+    engine = tallying_engine(experiments[0])
+    work = partial(engine.count_together, experiments, seed)
+    work(0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
-    size = min(chunk_size_of(engine, experiment) for experiment in experiments)
+    size = min(engine.chunk_size(experiment) for experiment in experiments)
     chunks = run_chunks(
         work,
         chunk_sizes(replications, size),
@@ -42,16 +41,9 @@ def side_by_side(
     sums = reduce(lambda before, more: list(map(operator.add, before, more)), chunks)
     seconds = (time.perf_counter() - started) / len(experiments)
     results = [
-        SimulationResult.of(experiment, counts, seed=seed, engine=engine, seconds=seconds)
+        SimulationResult.of(experiment, counts, seed=seed, engine=engine.name, seconds=seconds)
         for experiment, counts in zip(experiments, sums, strict=True)
     ]
     return [
         compared(result, results[0], counts) for result, counts in zip(results, sums, strict=True)
     ]
-
-
-def _counted_side_by_side(
-    run: RunTally, experiments: Sequence[Experiment], seed: int, chunk: int, size: int
-) -> list[Counts]:
-    tallies = [run(experiment, seed, chunk, size) for experiment in experiments]
-    return [Counts.of(tally, first=tallies[0]) for tally in tallies]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.rare import Hands, by_importance
-from ringfence.policies.policy import AdaptivePolicy, Policy
+from ringfence.policies.policy import Policy
 from ringfence.policies.registry import QUICK_POLICIES
 from ringfence.reports.notebook_results import plan_html
 from ringfence.simulation.experiment import Experiment
@@ -24,6 +24,7 @@ from ringfence.simulation.planning import (
     least_budget,
     require_possible,
 )
+from ringfence.simulation.rare.guards import EFFECTIVE
 from ringfence.simulation.rare.importance import LEAST_REPLICATIONS, require_rare
 from ringfence.simulation.rare.results import ModeShare
 from ringfence.simulation.results import SimulationResult
@@ -58,12 +59,11 @@ class Effort:
 
     def of(self, policy: Policy) -> int:
         """Return those of a policy."""
-        return self.adaptive if isinstance(policy, AdaptivePolicy) else self.phases
+        return self.phases if policy.has_phases else self.adaptive
 
     def precision_of(self, policy: Policy) -> float:
         """Return the precision of a policy's budget."""
-        is_adaptive = isinstance(policy, AdaptivePolicy)
-        return self.adaptive_precision if is_adaptive else self.precision
+        return self.precision if policy.has_phases else self.adaptive_precision
 
 
 SEARCH = Effort(20_000, 3000, 1.003, 1.01)
@@ -180,7 +180,7 @@ class Planner:
             modes=modes,
             upper_bounds=tuple(self.bound(policy, one.budget) for one in curve),
             oracle_rate=None if self.instance.oracle is None else self.instance.oracle.rate,
-            growth=GROWTH if isinstance(policy, AdaptivePolicy) else None,
+            growth=None if policy.has_phases else GROWTH,
         )
         if not brief:
             found = replace(
@@ -222,7 +222,10 @@ class Planner:
         hands = replace(self.hands, seed=self.hands.seed + more_seed)
         if _is_rare(experiment):
             found = by_importance(experiment, effort.of(policy), hands, cross_check=False)
-            point = Point(budget, found.error_rate, found.std_error, found.interval, found.warnings)
+            few = any(one.what == EFFECTIVE and not one.ok for one in found.checks)
+            point = Point(
+                budget, found.error_rate, found.std_error, found.interval, found.warnings, few
+            )
             return point, found.modes
         counts = hands.count(experiment, self.plain_replications())
         plain = SimulationResult.of(experiment, counts, seed=hands.seed, engine="cpu", seconds=0.0)
@@ -299,8 +302,7 @@ class Planner:
             seen = self.search(instance, policy, ROUGH, what, start=point.budget, most=most)
         except InputError:
             return Alternative(what, None)
-        doubtful = any(warning.startswith("effective errors") for warning in seen[-1].warnings)
-        return Alternative(what, seen[-1].budget, is_doubtful=doubtful)
+        return Alternative(what, seen[-1].budget, is_doubtful=seen[-1].has_few_errors)
 
 
 def _entry(key: str, one: Alternative) -> dict[str, Any]:
@@ -310,7 +312,7 @@ def _entry(key: str, one: Alternative) -> dict[str, Any]:
 
 
 def _experiment(instance: Instance, policy: Policy, budget: int) -> Experiment:
-    growth = GROWTH if isinstance(policy, AdaptivePolicy) else 0.0
+    growth = 0.0 if policy.has_phases else GROWTH
     return Experiment(instance, policy, budget, growth=growth)
 
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 from ringfence.core.errors import InputError
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.simulation.counts import Counts, chunk_sizes, total
+from ringfence.simulation.engines import CPU
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.rare import guards
 from ringfence.simulation.rare.guards import Check, Overlap
@@ -51,8 +52,8 @@ class Hands:
 
     def count(self, experiment: Experiment, replications: int) -> Counts:
         """Run plain replications."""
-        sizes = chunk_sizes(replications, experiment.chunk_size)
-        return total(self._run(partial(_counted, experiment, self.seed), sizes))
+        sizes = chunk_sizes(replications, CPU.chunk_size(experiment))
+        return total(self._run(partial(CPU.count, experiment, self.seed), sizes))
 
     def split(self, experiment: Experiment) -> Split:
         """Run independent groups of points."""
@@ -151,10 +152,6 @@ def _plain_count(experiment: Experiment) -> int:
         return _PLAIN_REPLICATIONS
     decisions = experiment.budget / experiment.batch
     return max(LEAST_REPLICATIONS, min(_PLAIN_REPLICATIONS, math.ceil(_PLAIN_WORK / decisions)))
-
-
-def _counted(experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
-    return Counts.of(experiment.run_chunk(seed, chunk, size))
 
 
 def _split(experiment: Experiment, seed: int, group: int, _: int) -> float:

@@ -35,8 +35,10 @@ from ringfence.interfaces.checking import (
     whole_budget,
 )
 from ringfence.interfaces.leases import Held, Pull, lease_of
+from ringfence.interfaces.own_policies import named
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.study_views import StudyViews
+from ringfence.policies.policy import Policy
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import FAILED_METRIC, Definition, Head, PullFact
@@ -49,7 +51,7 @@ from ringfence.study.observing import (
     rows_inside,
 )
 from ringfence.study.ports import Clock, Storage
-from ringfence.study.verdict import Verdict, in_the_running, verdict_of
+from ringfence.study.verdict import Verdict, in_the_running
 
 
 class Study(StudyViews, AsyncCalls):
@@ -88,7 +90,7 @@ class Study(StudyViews, AsyncCalls):
         objective: str,
         constraints: str | Sequence[str],
         budget: int,
-        policy: str = "top-two",
+        policy: str | Policy = "top-two",
         storage: str | Storage | None = None,
         seed: int | None = None,
         batch: int = 1,
@@ -109,6 +111,7 @@ class Study(StudyViews, AsyncCalls):
 
         `storage` is a URL, by default sqlite:///NAME.db in the current folder. `batch` is how many
         pulls an adaptive policy decides at once: as many as there are workers is a good choice.
+        A `policy` of your own is kept as "module:name", where it is found again.
         Without a seed one is drawn and kept. Further `metrics` are recorded beside those of the
         expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
         are relative to; it is never rejected. `noise` says what is known of metrics, by name:
@@ -134,6 +137,7 @@ class Study(StudyViews, AsyncCalls):
         >>> rf.Study.load("prompts", storage="sqlite:///prompts.db").status().budget
         400
         """
+        policy_name, rule = named(policy)
         definition = Definition(
             name=study_name(name),
             objective=text_of("objective", objective),
@@ -142,7 +146,7 @@ class Study(StudyViews, AsyncCalls):
             ),
             arms=arms_of(arms),
             budget=whole_budget(budget),
-            policy=policy,
+            policy=policy_name,
             seed=secrets.randbelow(2**32) if seed is None else whole_seed(seed),
             batch=at_least("batch", batch, 1),
             metrics=texts_of("metrics", () if metrics is None else metrics),
@@ -156,7 +160,7 @@ class Study(StudyViews, AsyncCalls):
             on_failure={} if on_failure is None else on_failure,
             on_timeout={} if on_timeout is None else on_timeout,
         )
-        plan = _plan(definition, functions)
+        plan = _plan(definition, functions, rule)
         plan.first_pulls(definition.budget)  # refuses a budget without room
         opened = open_storage(storage if storage is not None else f"sqlite:///{name}.db")
         try:
@@ -164,7 +168,7 @@ class Study(StudyViews, AsyncCalls):
         except NameTakenError:
             if not load_if_exists:
                 raise
-            study = cls.load(name, storage=opened, functions=functions, clock=clock)
+            study = cls.load(name, storage=opened, functions=functions, policy=rule, clock=clock)
             study.require_same(plan.definition, seed_matters=seed is not None)
             study.raise_budget(int(budget))
             return study
@@ -177,9 +181,13 @@ class Study(StudyViews, AsyncCalls):
         *,
         storage: str | Storage | None = None,
         functions: Functions | None = None,
+        policy: Policy | None = None,
         clock: Clock | None = None,
     ) -> "Study":
-        """Load a study that exists; functions of your own must be given again."""
+        """Load a study that exists; functions of your own must be given again.
+
+        So must a policy of your own, unless its module was imported.
+        """
         place = storage if storage is not None else f"sqlite:///{study_name(name)}.db"
         opened = open_storage(place, exists=True)
         with opened.reading(name) as ledger:
@@ -189,7 +197,13 @@ class Study(StudyViews, AsyncCalls):
                 f"study {name!r} has functions of your own: functions = {missing} must be given "
                 "again. Use Study.load(..., functions={...}), or name the study's file."
             )
-        return cls(Desk(Plan.of(definition, functions), opened, clock, is_gone))
+        rule = named(definition.policy)[1] if policy is None else policy
+        if policy is not None and (given := named(policy)[0]) != definition.policy:
+            raise InputError(
+                f"study {name!r} exists with another policy: it has {definition.policy!r}, now "
+                f"given {given!r}. Change it back, or begin a study of another name."
+            )
+        return cls(Desk(Plan.of(definition, functions, rule), opened, clock, is_gone))
 
     def ask(self, n: int = 1) -> list[Pull]:
         """Lease up to n pulls.
@@ -334,7 +348,7 @@ class Study(StudyViews, AsyncCalls):
         >>> study.revive("a"), [pull.arm for pull in study.ask(2)]
         ('revived', ['a', 'a'])
         """
-        return self.desk.revive(self._arm(arm))
+        return self.desk.revive(self.require_arm(arm))
 
     def forgive(self, pulls: Sequence[int]) -> int:
         """Give back pulls, by number, that failed because of an outage; return how many were.
@@ -438,7 +452,7 @@ class Study(StudyViews, AsyncCalls):
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None
-        return verdict_of(self.desk.plan, view)
+        return self.verdict_on(view)
 
     def raise_budget(self, budget: int) -> None:
         """Raise the budget; it can never fall, and the one that the study has changes nothing."""
@@ -482,7 +496,7 @@ class Study(StudyViews, AsyncCalls):
                 f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
             )
         past = [
-            (self._arm(str(name)), values)
+            (self.require_arm(str(name)), values)
             for name, values in zip(columns[arm], rows_inside(self.desk.plan, rows), strict=True)
         ]
         return self.desk.bring(past, printable("label", label))
@@ -515,9 +529,9 @@ class Study(StudyViews, AsyncCalls):
         )
 
 
-def _plan(definition: Definition, functions: Functions | None) -> Plan:
+def _plan(definition: Definition, functions: Functions | None, policy: Policy) -> Plan:
     """Return the plan of a definition whose metrics and noise are written out."""
-    plan = Plan.of(definition, functions)
+    plan = Plan.of(definition, functions, policy)
     plan.problem.with_possible_limits().place_of_baseline(definition.baseline, definition.arm_names)
     used = plan.problem.metrics
     further = [metric for metric in definition.metrics if metric not in used]
@@ -527,10 +541,10 @@ def _plan(definition: Definition, functions: Functions | None) -> Plan:
         noise=plan.noise.plain(),
         counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
     )
-    plan = Plan.of(written_out, functions)
+    plan = Plan.of(written_out, functions, policy)
     whole = replace(
         written_out,
         on_failure=require_stand_in(plan, "on_failure", definition.on_failure),
         on_timeout=require_stand_in(plan, "on_timeout", definition.on_timeout),
     )
-    return Plan.of(whole, functions)
+    return Plan.of(whole, functions, policy)

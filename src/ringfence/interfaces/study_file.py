@@ -25,6 +25,7 @@ from ringfence.execution.evaluating import (
     is_asynchronous,
 )
 from ringfence.interfaces.checking import arms_of, study_name
+from ringfence.interfaces.own_policies import load_policy
 from ringfence.interfaces.storages import has_study, placed_in
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
@@ -263,6 +264,7 @@ def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
     except ValidationError as error:
         raise complaint(error, _KEYS, _MISSING) from None
     study_name(file.name)
+    load_policy(file.policy, path.parent)
     functions = {
         name: loaded_function(f"functions.{name}", text, path.parent)
         for name, text in (file.functions or {}).items()

@@ -10,7 +10,8 @@ from ringfence.core.streams import verdict_stream
 from ringfence.interfaces.planning import Advance, Plan, plan_instance
 from ringfence.interfaces.rare import Hands
 from ringfence.interfaces.studies import Study
-from ringfence.policies.policy import MOST_PULLS, Evidence, Policy
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import MOST_PULLS, Policy
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.variations import gaussian_instance
 
@@ -61,7 +62,7 @@ def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
             f"{' of ' + ', '.join(unseen) if unseen else ': all its arms were withdrawn'}. Run it "
             "for a while first."
         )
-    evidence = view.book.evidence(view.book.is_seen, plan.priority)
+    evidence = view.snapshot.evidence(view.book.is_seen, plan.priority)
     instance = gaussian_instance(
         study.name,
         plan.problem.judged,

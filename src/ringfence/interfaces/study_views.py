@@ -8,10 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.errors import EstimateError, InputError, RingfenceError, nearest, one_of
+from ringfence.core.errors import (
+    EstimateError,
+    InputError,
+    NoAnswerError,
+    RingfenceError,
+    nearest,
+    one_of,
+)
 from ringfence.core.streams import pull_seeds
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Status
+from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import answer_of
@@ -19,7 +27,7 @@ from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Round
 from ringfence.study.reading import View
-from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, no_answer, verdict_of
+from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
 
 ROUNDS_DRAWN = 200  # of a study that has more: evenly spread, the first and the last among them
 
@@ -47,12 +55,18 @@ class StudyViews:
 
     def recommend(self) -> Verdict:
         """Return the verdict on all that was told so far."""
-        return verdict_of(self.desk.plan, self.desk.look())
+        return self.verdict_on(self.desk.look())
+
+    def verdict_on(self, view: View) -> Verdict:
+        """Return the verdict on what was viewed; the error says why there is none."""
+        if not in_the_running(view).any():
+            raise NoAnswerError(no_answer(self.desk.plan, view))
+        return verdict_of(self.desk.plan, view)
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""
         if arm is not None:
-            self._arm(arm)
+            self.require_arm(arm)
         return [one for one in self.recommend().arms if arm in (None, one.name)]
 
     def what_if(self, constraint: int | str, threshold: float) -> Verdict:
@@ -84,7 +98,11 @@ class StudyViews:
             if constraint not in known:
                 raise one_of("constraint", constraint, texts)
             constraint = known.index(constraint) % len(texts)
-        return what_if(self.desk.plan, self.desk.look(), constraint, threshold)
+        view = self.desk.look()
+        try:
+            return what_if(self.desk.plan, view, constraint, threshold)
+        except NoAnswerError:
+            raise NoAnswerError(no_answer(self.desk.plan, view)) from None
 
     def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
         """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
@@ -114,14 +132,17 @@ class StudyViews:
         verdict, rounds = self.recommend(), self.rounds(most=ROUNDS_DRAWN)
         return study_chart(kind, self.desk.plan, verdict, rounds, theme=theme)
 
-    def record(self) -> str:
-        """Return the decision record: one HTML page to keep, which loads nothing."""
+    def record(self, *, verdict: Verdict | None = None) -> str:
+        """Return the decision record: one HTML page to keep, which loads nothing.
+
+        A `verdict` that is at hand need not be computed again.
+        """
         from ringfence.reports.record import record_html
 
         rounds = {one.number: one for one in (*self.rounds(most=ROUNDS_DRAWN), *self.desk.turns())}
         return record_html(
             self.desk.plan,
-            self.recommend(),
+            verdict or self.recommend(),
             [rounds[number] for number in sorted(rounds)],
             self.observations(),
             created_at=self.created_at,
@@ -152,24 +173,29 @@ class StudyViews:
     def _repr_html_(self) -> str:
         """Return what notebooks show: where the study stands, and the verdict so far."""
         view = self.desk.look()
-        found: Verdict | str = "Nothing to judge yet."
+        verdict: Verdict | None = None
         if in_the_running(view).any():
-            found = verdict_of(self.desk.plan, view)
-        elif view.head.finished:
+            verdict = verdict_of(self.desk.plan, view)
+        found: Verdict | str = verdict or "Nothing to judge yet."
+        if verdict is None and view.head.finished:
             found = no_answer(self.desk.plan, view)
-        return study_html(self.definition, vars(self.status(view)), found)
+        return study_html(self.definition, vars(self.status(view, verdict)), found)
 
-    def status(self, view: View | None = None) -> Status:
+    def status(self, view: View | None = None, verdict: Verdict | None = None) -> Status:
         """Return where the study stands, now or when it was viewed.
 
-        Counts need no estimate: where a function of one's own fails, no arm is named.
+        Counts need no estimate: where a function of one's own fails, no arm is named. The answer
+        is that of the `verdict` on this view, if it is at hand.
         """
         view, names = view or self.desk.look(samples=False), self.definition.arm_names
         running = in_the_running(view)
         best, flag = None, None
-        if running.any():
+        if verdict is not None:
+            best, flag = verdict.arm, verdict.feasible
+        elif running.any():
             with suppress(EstimateError):
-                best, flag = answer_of(self.desk.plan, running, view.book)
+                place, flag = answer_of(self.desk.plan, running, view.snapshot)
+                best = names[place]
         return Status(
             study=self.name,
             told=view.told,
@@ -179,7 +205,7 @@ class StudyViews:
             budget=view.head.budget,
             phase=view.head.round,
             alive=tuple(name for name, one in zip(names, view.alive, strict=True) if one),
-            arm=None if best is None else names[best],
+            arm=best,
             feasible=flag,
             finished=view.head.finished,
             seed=self.definition.seed,
@@ -227,7 +253,8 @@ class StudyViews:
         """Return a word that changes with all that the verdict rests on, and is read at once."""
         return self.desk.pulse()
 
-    def _arm(self, name: str) -> int:
+    def require_arm(self, name: str) -> int:
+        """Return an arm's place; a name that is not there is refused."""
         names = self.definition.arm_names
         if name not in names:
             raise InputError(

@@ -7,10 +7,10 @@ from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.interfaces.accepting import AnyPolicy, policies_of, positive, threads_of
 from ringfence.interfaces.checking import each_once, listed
-from ringfence.interfaces.engines import find_counter, workers_of
 from ringfence.policies.registry import QUICK_POLICIES
 from ringfence.reports.tournament import Tournament, tournament_report
 from ringfence.simulation.cells import Cell, budget_for, fight
+from ringfence.simulation.engines import tournament_engine
 from ringfence.simulation.families import find_family
 from ringfence.simulation.planning import whole_target
 
@@ -61,7 +61,7 @@ def tournament(
     chosen = policies_of(policies)
     sizes = [positive("arms", size) for size in listed("arm_counts", arm_counts)]
     each_once("arm_counts", sizes)
-    count_chunk = find_counter(engine)
+    counter = tournament_engine(engine)
     plan = [(number, size) for size in sizes for number in range(count)]
 
     def work(place: int, _: int) -> list[Cell]:
@@ -77,14 +77,12 @@ def tournament(
                 scales=scales,
                 least_errors=least_errors,
                 most_replications=most_replications,
-                count=count_chunk,
+                engine=counter,
             )
             for policy in chosen
         ]
 
-    rounds = run_chunks(
-        work, [1] * len(plan), threads=workers_of(engine, threads), progress=progress
-    )
+    rounds = run_chunks(work, [1] * len(plan), threads=counter.workers(threads), progress=progress)
     cells = [cell for fought in rounds for cell in fought]
     return tournament_report(
         cells, family=family, seed=seed, target_error=target_error, scales=scales

@@ -26,13 +26,6 @@ from ringfence.interfaces.accepting import (
 )
 from ringfence.interfaces.checking import listed
 from ringfence.interfaces.comparing import side_by_side
-from ringfence.interfaces.engines import (
-    RunChunk,
-    chunk_size_of,
-    find_engine,
-    is_worth_a_gpu,
-    workers_of,
-)
 from ringfence.interfaces.planning import Advance, Plan, plan_instance
 from ringfence.interfaces.rare import (
     Hands,
@@ -46,7 +39,8 @@ from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
 from ringfence.policies.registry import QUICK_POLICIES
 from ringfence.reports.replay import Replay
-from ringfence.simulation.counts import Counts, chunk_sizes, total
+from ringfence.simulation.counts import chunk_sizes, total
+from ringfence.simulation.engines import CPU, find_engine, is_worth_a_gpu
 from ringfence.simulation.experiment import SCALES, Experiment
 from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
@@ -145,8 +139,8 @@ def simulate(
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
         engine = "cuda" if counting else "cpu"
-    run, counter = find_engine(engine, experiment, here=executor is None)
-    if method != "monte-carlo" and engine != "cpu":
+    chosen = find_engine(engine, experiment, here=executor is None)
+    if method != "monte-carlo" and engine != CPU.name:
         raise InputError(
             f"engine = {engine!r} counts errors: method = {method!r} needs 'cpu'. Leave one out."
         )
@@ -157,20 +151,20 @@ def simulate(
         return by_importance(experiment, replications, hands)
     if method == "splitting":
         return by_splitting(experiment, hands)
-    if executor is None or counter != "cuda":
-        run(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
+    if executor is None or not chosen.is_compiled_here:
+        chosen.count(experiment, seed, 0, 0)  # compiles, so that what is timed is replications
     started = time.perf_counter()
     counts = total(
         run_chunks(
-            partial(_counted, run, experiment, seed),
-            chunk_sizes(replications, chunk_size_of(counter, experiment)),
-            threads=workers_of(counter, threads),
+            partial(chosen.count, experiment, seed),
+            chunk_sizes(replications, chosen.chunk_size(experiment)),
+            threads=chosen.workers(threads),
             executor=executor,
             progress=progress,
         )
     )
     seconds = time.perf_counter() - started
-    return SimulationResult.of(experiment, counts, seed=seed, engine=counter, seconds=seconds)
+    return SimulationResult.of(experiment, counts, seed=seed, engine=chosen.name, seconds=seconds)
 
 
 def compare(
@@ -337,8 +331,3 @@ def replay(
         seed=seed,
     )
     return replay_log(log, rerun, budgets=wanted or None, force=force)
-
-
-def _counted(run: RunChunk, experiment: Experiment, seed: int, chunk: int, size: int) -> Counts:
-    found = run(experiment, seed, chunk, size)
-    return found if isinstance(found, Counts) else Counts.of(found)

@@ -15,7 +15,8 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.gaps import FURTHEST, apparent_best, margin
 from ringfence.core.posterior import margin_variance
 from ringfence.core.schedule import one_more_than_arms
-from ringfence.policies.policy import AdaptivePolicy, Evidence
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import AdaptivePolicy
 
 LEAST_GAP = 1e-12  # squared, in units of the noise: bounds the weight of an arm in a tie
 LARGEST_GAP = 1e100

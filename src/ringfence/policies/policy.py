@@ -1,58 +1,22 @@
 """What a policy offers: its least budget, and phases with a rejection rule or a choosing rule.
 
-May touch core.
+Both kinds are a `Policy`: whoever runs one, plans with it or reports on it asks it what it must
+know, and not which kind it is. May touch core.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
-from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.schedule import Phase, pulls_used
+from ringfence.policies.course import Course, Opening, choosing, never, phased
+from ringfence.policies.evidence import Answer, Choose, Reject, apparent_answer
 
 MOST_PULLS = 10**12  # a chunk's sums of pulls stay exact in 64 bits
-
-Reject: TypeAlias = Callable[[Floats, Integers, Mask, Floats, Floats, Integers], int]
-"""(estimates, counts, alive, scales, thresholds, priority) -> the arm to drop."""
-
-
-class Evidence(NamedTuple):
-    """What a choosing rule sees of one study.
-
-    `estimates` come from `counts` pulls; `in_flight` are pulls issued and not yet told. Arms that
-    are not alive (withdrawn) are left alone. `covariances[arm]` is that of one pull. `left`, of
-    one number, are the pulls that may still be issued, those of this batch among them.
-    """
-
-    estimates: Floats
-    counts: Integers
-    in_flight: Integers
-    alive: Mask
-    covariances: Floats
-    scales: Floats
-    thresholds: Floats
-    priority: Integers
-    left: Integers
-
-
-Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]
-"""(evidence, uniforms, chosen, work): fill `chosen` with the arms to pull next.
-
-A batch is decided whole, one uniform a pull; `work` is room to write in.
-"""
-
-
-Answer: TypeAlias = Callable[[Evidence, Any], tuple[int, bool]]
-"""(evidence, work) -> the arm to recommend, and whether it is feasible."""
-
-
-def apparent_answer(seen: Evidence, work: Any) -> tuple[int, bool]:
-    """Answer with the arm that looks best."""
-    best = apparent_best(seen.estimates, seen.alive, seen.scales, seen.thresholds, seen.priority)
-    return best, margin(seen.estimates, best, seen.scales, seen.thresholds) <= 0.0
 
 
 def require_budget(name: str, arm_count: int, budget: int, least: int) -> int:
@@ -70,8 +34,53 @@ def require_budget(name: str, arm_count: int, budget: int, least: int) -> int:
     return int(budget)
 
 
+class Policy(ABC):
+    """What both kinds of policies answer; make one as a PhasePolicy or an AdaptivePolicy.
+
+    `has_phases` tells whether it decides between phases that its budget sets in advance, and not
+    batch by batch. By `by_gaps` and `weights` it may explain whom it drops.
+    """
+
+    name: str
+    summary: str
+    minimum_budget: Callable[[int], int]
+    edition: int
+    by_gaps: bool = False
+    weights: Callable[[Floats], Floats] | None = None
+    has_phases: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def course(self) -> Course:
+        """What whoever runs the policy calls."""
+
+    @abstractmethod
+    def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
+        """Return the first pulls of each arm, and the phases; an unfit budget is refused.
+
+        Without `least` pulls nothing can be said of an arm. A policy that chooses its pulls gives
+        each the `wanted` ones first, but at most half of the arm's share of the budget.
+        """
+
+    @property
+    def takes_up_more(self) -> bool:
+        """Whether a larger budget can be used when a smaller one has been spent.
+
+        What was dropped for good stays so.
+        """
+        return not self.has_phases
+
+    def phases(self, arm_count: int, budget: int, *, least: int = 1) -> tuple[Phase, ...]:
+        """Return the phases for a budget; there are none if pulls are chosen batch by batch."""
+        return self.opening(arm_count, budget, least=least).phases
+
+    def first_pulls(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> int:
+        """Return what each arm gets before anything is decided."""
+        return self.opening(arm_count, budget, least=least, wanted=wanted).first_pulls
+
+
 @dataclass(frozen=True)
-class AdaptivePolicy:
+class AdaptivePolicy(Policy):
     """A policy that warms every arm up and then chooses the arms of each batch afresh.
 
     It spends its budget exactly. `warm_up(arm_count, budget)` is what each arm gets first,
@@ -93,12 +102,15 @@ class AdaptivePolicy:
     make_work: Callable[[int, int], Any]
     answer: Answer = apparent_answer
     edition: int = 1
+    has_phases: ClassVar[bool] = False
 
-    def first_pulls(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> int:
-        """Return the warm-up of each arm; a budget without room for `least` is refused.
+    @property
+    def course(self) -> Course:
+        """The warm-up, then batches that the rule chooses."""
+        return choosing(self.choose, self.answer, self.make_work)
 
-        It is raised to the `wanted` pulls, but not beyond half of the arm's share of the budget.
-        """
+    def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
+        """Return the warm-up, raised to what is needed."""
         needed = max(self.minimum_budget(arm_count), least * arm_count)
         budget = require_budget(self.name, arm_count, budget, needed)
         raised = min(wanted, budget // (2 * arm_count))
@@ -109,11 +121,11 @@ class AdaptivePolicy:
                 f"be a whole number, at most {budget // arm_count} for each arm. Mend its warm_up: "
                 f"{own!r}"
             )
-        return max(least, raised, int(own))
+        return Opening(max(least, raised, int(own)))
 
 
 @dataclass(frozen=True)
-class PhasePolicy:
+class PhasePolicy(Policy):
     """A policy that pulls every survivor alike, phase by phase, and drops arms between phases.
 
     `reject` is None for a policy that never drops an arm; `by_gaps` tells whether it drops the
@@ -138,8 +150,14 @@ class PhasePolicy:
     by_gaps: bool = False
     weights: Callable[[Floats], Floats] | None = None
     edition: int = 1
+    has_phases: ClassVar[bool] = True
 
-    def phases(self, arm_count: int, budget: int, *, least: int = 1) -> tuple[Phase, ...]:
+    @property
+    def course(self) -> Course:
+        """The phases, and the rule that drops arms between them."""
+        return phased(never if self.reject is None else self.reject)
+
+    def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
         """Return the phases for a budget, which must reach the policy's minimum.
 
         That is the least budget whose first phase pulls every arm `least` times: noise can be
@@ -149,7 +167,8 @@ class PhasePolicy:
         while least > 1 and self._sound_phases(arm_count, needed)[0].pulls < least:
             needed += 1
         budget = require_budget(self.name, arm_count, budget, needed)
-        return self._sound_phases(arm_count, budget)
+        phases = self._sound_phases(arm_count, budget)
+        return Opening(phases[0].pulls, phases)
 
     def _sound_phases(self, arm_count: int, budget: int) -> tuple[Phase, ...]:
         """Cut a budget, or refuse a schedule that gives estimates of nothing or spends too much."""
@@ -181,6 +200,3 @@ class PhasePolicy:
 
 def _is_phase(phase: object) -> bool:
     return isinstance(phase, Phase) and all(isinstance(number, Integral) for number in phase)
-
-
-Policy: TypeAlias = PhasePolicy | AdaptivePolicy

@@ -3,7 +3,10 @@
 May touch core and every policy.
 """
 
-from ringfence.core.errors import one_of
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ringfence.core.errors import InputError, RingfenceError, one_line, one_of
 from ringfence.policies import (
     constrained_sr,
     glr_halving,
@@ -16,9 +19,9 @@ from ringfence.policies import (
     top_two,
     uniform,
 )
-from ringfence.policies.policy import PhasePolicy, Policy
+from ringfence.policies.policy import AdaptivePolicy, PhasePolicy, Policy
 
-POLICIES: tuple[Policy, ...] = (
+PHASE_POLICIES: tuple[PhasePolicy, ...] = (
     constrained_sr.POLICY,
     infeasible_first.POLICY,
     sequential_halving.with_rule(
@@ -31,15 +34,16 @@ POLICIES: tuple[Policy, ...] = (
     successive_rejects.POLICY,
     uniform.POLICY,
     scalarised.POLICY,
+)
+ADAPTIVE_POLICIES: tuple[AdaptivePolicy, ...] = (
     top_two.POLICY,
     ocba_co.POLICY,
     thompson.POLICY,
 )
-
+POLICIES: tuple[Policy, ...] = (*PHASE_POLICIES, *ADAPTIVE_POLICIES)
 
 # What comparisons run unless told otherwise: thompson takes a hundred times longer to decide.
 QUICK_POLICIES = tuple(policy for policy in POLICIES if policy is not thompson.POLICY)
-PHASE_POLICIES = tuple(policy for policy in POLICIES if isinstance(policy, PhasePolicy))
 
 
 def find_policy(name: str) -> Policy:
@@ -64,3 +68,19 @@ def find_phase_policy(name: str) -> PhasePolicy:
         if policy.name == name:
             return policy
     raise one_of("phase policy", name, (policy.name for policy in PHASE_POLICIES))
+
+
+@contextmanager
+def rules_in_words(policy: Policy) -> Iterator[None]:
+    """Say in words that a rule from outside raised an error."""
+    try:
+        yield
+    except RingfenceError:
+        raise
+    except Exception as error:
+        if policy in POLICIES:
+            raise
+        what = one_line(f"{type(error).__name__}: {error}")
+        raise InputError(
+            f"policy {policy.name!r}: its rule raised {what}. Mend the rule."
+        ) from error

@@ -5,7 +5,8 @@ left to another policy's rule, handed in by the registry. Touches its arguments 
 """
 
 from ringfence.core.schedule import Phase, one_more_than_arms
-from ringfence.policies.policy import PhasePolicy, Reject
+from ringfence.policies.evidence import Reject
+from ringfence.policies.policy import PhasePolicy
 
 
 def rounds(arm_count: int) -> int:

@@ -16,7 +16,8 @@ from ringfence.core.cost import CostWork, beating_cost, cost_work, nearing_cost
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.posterior import fill_draw, fill_factors
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
-from ringfence.policies.policy import AdaptivePolicy, Evidence
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import AdaptivePolicy
 
 LEADER_SHARE = 0.5
 MOST_DRAWS = 10

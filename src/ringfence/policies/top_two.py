@@ -27,7 +27,8 @@ from ringfence.core.gaps import lenient_margin, looks_better
 from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.core.shrinkage import fill_shrunk
-from ringfence.policies.policy import AdaptivePolicy, Evidence
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.policy import AdaptivePolicy
 
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
 SOLE = 1.0 / 3.0  # how much less hindered a threat is that one arm makes alone

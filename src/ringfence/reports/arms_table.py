@@ -7,6 +7,7 @@ decides by come first, the answer is the first row.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ringfence.core.attributes import Constraint
 from ringfence.reports.ordering import ordered_arms, shown_arms
 from ringfence.reports.verdict import NEARLY_NEVER, NEARLY_SURE, reason, shown
 from ringfence.study.verdict import ArmVerdict, Verdict
@@ -43,10 +44,12 @@ class Layout:
     left_out: tuple[str, ...] = ()
 
 
-def layouts(verdict: Verdict, limits: Sequence[str], arms: Sequence[ArmVerdict]) -> list[Layout]:
+def layouts(
+    verdict: Verdict, limits: Sequence[Constraint], arms: Sequence[ArmVerdict]
+) -> list[Layout]:
     """Return the table of some arms with ever fewer columns, all of them first.
 
-    `limits` are the constraints in words: each stands in the heading of what it limits.
+    Each of the `limits` stands in the heading of what it limits.
     """
     names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
     name = _text("arm", [arm.name for arm in arms], least=_LONG_NAME, most=_LONG_NAME)
@@ -103,18 +106,15 @@ def _numbers(head: tuple[str, ...], cells: list[str]) -> Column:
 
 
 def _estimates(
-    name: str, limits: Sequence[str], arms: Sequence[ArmVerdict], *, whole: bool
+    name: str, limits: Sequence[Constraint], arms: Sequence[ArmVerdict], *, whole: bool
 ) -> Column:
     cells = []
     for arm in arms:
         one = arm.estimates.get(name)
         cells.append("-" if one is None else shown(one) if whole else f"{one.value:.4g}")
-    own = ", ".join(limit.removeprefix(f"{name} ") for limit in _limits_on(name, limits))
+    mine = [limit for limit in limits if str(limit.attribute) == name]
+    own = ", ".join(f"{limit.relation} {limit.limit}" for limit in mine)
     return _numbers((name, own) if own else (name,), cells)
-
-
-def _limits_on(name: str, limits: Sequence[str]) -> list[str]:
-    return [limit for limit in limits if limit.startswith((f"{name} <= ", f"{name} >= "))]
 
 
 def _folded(head: tuple[str, ...]) -> tuple[str, ...]:

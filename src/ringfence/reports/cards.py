@@ -7,7 +7,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, gap, margin, pair, separation
-from ringfence.policies.policy import PhasePolicy
+from ringfence.reports.departures import departure, standing
 from ringfence.reports.verdict import outside, percent, reason
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Rejection, Round
@@ -61,7 +61,7 @@ def cards_of(
 def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | None) -> Card:
     name = plan.definition.arm_names[left.arm]
     if left.is_withdrawal or left.gap is None:
-        text = f"It was {left.reason}, at the end of phase {at.number}."
+        text = f"It was {departure(left)}, at the end of phase {at.number}."
         said = [] if error is None else [f"The last error: {error}"]
         return Card(left.arm, name, left=True, headline="withdrawn", lines=(text, *said))
     estimates, scales = np.array(at.seen["estimates"]), np.array(at.seen["scales"])
@@ -73,10 +73,10 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
         if arm not in (best, left.arm)
     ]
     pulls = at.seen["counts"][left.arm]
-    lines = [f"It left at the end of phase {at.number}, with {pulls:,} pulls: {left.reason}."]
+    lines = [f"It left at the end of phase {at.number}, with {pulls:,} pulls: {departure(left)}."]
     if left.rival is not None:
         lines.append(_compared(plan, estimates, scales, best, left))
-    if _goes_by_gaps(plan):
+    if plan.policy.by_gaps:
         lines.extend(_runner_up(plan, others, left))
     shown = [left.arm] + ([best] if best != left.arm else [])
     return Card(
@@ -90,10 +90,6 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
     )
 
 
-def _goes_by_gaps(plan: Plan) -> bool:
-    return isinstance(plan.policy, PhasePolicy) and plan.policy.by_gaps
-
-
 def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Rejection) -> str:
     """Return which of the gap's terms decided."""
     thresholds = plan.problem.judged.thresholds
@@ -105,7 +101,7 @@ def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Re
         f"of how far this arm trailed ({behind:.3g}) and how far {rival} was from its limits "
         f"({own:.3g})."
     )
-    if not _goes_by_gaps(plan):
+    if not plan.policy.by_gaps:
         text += f" What {plan.policy.name} goes by is not the gap: its page has the rule."
     elif own < behind:
         text += " The second decided, so arms further behind count the same."
@@ -145,17 +141,17 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
 def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Card:
     """Return the card of an arm that did not leave."""
     if arm.kind is None:
-        text = f"Too few of its pulls were told to judge it: {arm.pulls}. It is {reason(arm)}."
+        why = reason(arm, verdict, alone=True)
+        text = f"Too few of its pulls were told to judge it: {arm.pulls}. It is {why}."
         return Card(place, arm.name, left=False, headline="not judged", lines=(text,))
-    names = list(arm.estimates)
     terms = tuple(
-        Term(name, (f"{arm.estimates[name].value:.4g}", f"{best.estimates[name].value:.4g}"))
-        for name in names
+        Term(name, (f"{one.value:.4g}", f"{best.estimates[name].value:.4g}"))
+        for name, one in arm.estimates.items()
     )
     if arm.name == verdict.arm:
         headline, text = "the answer", _why_best(arm, verdict)
         return Card(place, arm.name, left=False, headline=headline, lines=(text,))
-    objective, past = names[0], outside(arm) if arm.blocked_by else ""
+    objective, past = verdict.objective, outside(arm, verdict) if arm.blocked_by else ""
     keeps = "It seems to keep every limit"
     if arm.chance_feasible is not None:
         keeps += f" ({percent(arm.chance_feasible)} likely)"
@@ -165,7 +161,7 @@ def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Ca
         "infeasible-suboptimal": f"It looks {past}. It looks no better by {objective} either.",
         "infeasible": f"It looks {past}. It looks further out than {best.name}.",
     }[arm.kind]
-    lines = (text, f"It has {arm.pulls:,} pulls and is {arm.status}.")
+    lines = (text, f"It has {arm.pulls:,} pulls and is {standing(arm)}.")
     return Card(
         place, arm.name, left=False, headline="not the answer", lines=lines,
         columns=(arm.name, best.name), terms=terms,
@@ -175,6 +171,7 @@ def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Ca
 def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:
     sure = f"{100 * verdict.confidence:.1f}% of what the truth may be"
     if verdict.feasible:
-        objective = next(iter(arm.estimates))
-        return f"Of the arms that look feasible it has the best {objective}: so in {sure}."
-    return f"No arm looks feasible. It looks {outside(arm)}. It comes nearest of all: so in {sure}."
+        best = f"it has the best {verdict.objective}"
+        return f"Of the arms that look feasible {best}: so in {sure}."
+    looks = f"It looks {outside(arm, verdict)}"
+    return f"No arm looks feasible. {looks}. It comes nearest of all: so in {sure}."

@@ -19,6 +19,9 @@ def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:
     # Of the arms that look feasible none is better than the one that looks best.
     front = apparent if (apparent.margin or 0.0) <= 0.0 else best
 
+    def value(arm: ArmVerdict) -> float:
+        return arm.estimates[verdict.objective].value
+
     def rank(arm: ArmVerdict) -> tuple[int, float, float]:
         if arm is best:
             return _ANSWER, 0.0, 0.0
@@ -28,8 +31,8 @@ def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:
         if not verdict.feasible:
             return group, arm.margin, 0.0
         if group == _INSIDE:
-            return group, abs(_objective(arm) - _objective(front)), arm.margin
-        far = abs(_objective(arm) - _objective(best))
+            return group, abs(value(arm) - value(front)), arm.margin
+        far = abs(value(arm) - value(best))
         return group, -far if arm.kind == "deceiver" else far, arm.margin
 
     return sorted(verdict.arms, key=rank)
@@ -53,8 +56,3 @@ def shown_arms(verdict: Verdict, most: int) -> list[ArmVerdict]:
     urgency[verdict.arm] = (-1, 0.0)
     chosen = {arm.name for arm in sorted(ordered, key=lambda arm: urgency[arm.name])[:most]}
     return [arm for arm in ordered if arm.name in chosen]
-
-
-def _objective(arm: ArmVerdict) -> float:
-    """Return the objective's estimate; attributes begin with it."""
-    return next(iter(arm.estimates.values())).value

@@ -15,6 +15,7 @@ from typing import Any
 
 from ringfence.core.stated import COVARIANCE
 from ringfence.reports.arms_table import layouts, rows_of
+from ringfence.reports.departures import departure
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
@@ -102,8 +103,7 @@ def _picture(pictures: Mapping[str, str], kind: str) -> str:
 
 
 def _arms(plan: Plan, verdict: Verdict) -> str:
-    limits = [str(constraint) for constraint in plan.problem.constraints]
-    whole = layouts(verdict, limits, ordered_arms(verdict))[0]
+    whole = layouts(verdict, plan.problem.constraints, ordered_arms(verdict))[0]
     note = "Estimates are followed by 95% intervals; the margin is in units of the noise."
     return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
 
@@ -159,7 +159,7 @@ def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:
     told = [one for one in rounds if one.left or one.number in (0, last)]
     rows = []
     for one in told:
-        gone = "; ".join(f"{names[left.arm]}: {left.reason}" for left in one.left)
+        gone = "; ".join(f"{names[left.arm]}: {departure(left)}" for left in one.left)
         pulls = ", ".join(
             f"{name} {count}" for name, count in zip(names, one.allocation, strict=True) if count
         )

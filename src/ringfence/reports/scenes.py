@@ -20,9 +20,7 @@ class Scene:
 
     def rejected_by(self, policy: str) -> int:
         """Return the arm that a policy drops here."""
-        reject = find_phase_policy(policy).reject
-        if reject is None:
-            raise ValueError(f"{policy} drops no arm")
+        reject = find_phase_policy(policy).course.rule
         arm_count = len(self.points)
         return int(
             reject(

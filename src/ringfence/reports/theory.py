@@ -6,7 +6,7 @@ import numpy as np
 
 from ringfence.core.arrays import Mask
 from ringfence.core.oracle import static_rate, sum_rate
-from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.policy import Policy
 from ringfence.policies.registry import PHASE_POLICIES
 from ringfence.simulation.instance import Instance
 
@@ -49,7 +49,7 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
     }
 
 
-def last_phase_rate(instance: Instance, policy: PhasePolicy) -> float:
+def last_phase_rate(instance: Instance, policy: Policy) -> float:
     """Return the rate at which a phase policy errs in its last phase.
 
     The arms that are left by then are those that it keeps when all estimates are true; where it
@@ -71,12 +71,12 @@ def last_phase_rate(instance: Instance, policy: PhasePolicy) -> float:
 
 
 def _reject_by_truth(
-    instance: Instance, policy: PhasePolicy, alive: Mask, keep: int, pulls: int
+    instance: Instance, policy: Policy, alive: Mask, keep: int, pulls: int
 ) -> None:
     """Drop arms from `alive` as a policy would whose estimates are the truth."""
     counts, order = np.full(len(alive), pulls), np.arange(len(alive))
-    while alive.sum() > keep and policy.reject is not None:
-        out = policy.reject(
+    while alive.sum() > keep:
+        out = policy.course.rule(
             instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
         )
         alive[out] = False

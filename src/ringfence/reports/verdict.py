@@ -4,17 +4,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ringfence.reports.departures import standing, with_error
 from ringfence.reports.ordering import ordered_arms
-from ringfence.study.facts import WITHDRAWN
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (
-    RUNNING,
     SURE,
     ArmVerdict,
     Estimate,
     Flip,
+    Outcome,
+    Status,
     Verdict,
-    with_error,
 )
 
 NEARLY_SURE, NEARLY_NEVER = 0.999, 0.001  # what draws can tell
@@ -45,7 +45,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "pulls_used": verdict.pulls_used,
         "budget": verdict.budget,
         "finished": verdict.finished,
-        "arms": [_arm_document(arm) for arm in verdict.arms],
+        "arms": [_arm_document(arm, verdict) for arm in verdict.arms],
         "flips": [vars(flip) for flip in verdict.flips],
         "exact": list(verdict.exact),
         "brought": verdict.brought,
@@ -54,11 +54,14 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _arm_document(arm: ArmVerdict) -> dict[str, Any]:
+def _arm_document(arm: ArmVerdict, verdict: Verdict) -> dict[str, Any]:
+    plain = {key: value for key, value in vars(arm).items() if key != "left"}
     return {
-        **vars(arm),
+        **plain,
         "estimates": {name: vars(one) for name, one in arm.estimates.items()},
         "blocked_by": list(arm.blocked_by),
+        "cause": None if arm.left is None else arm.left.cause,
+        "reason": reason(arm, verdict),
     }
 
 
@@ -72,17 +75,17 @@ def sentence(verdict: Verdict, *, within: bool = False) -> str:
         return said
     if not verdict.finished:
         return f"So far: {said}"
-    return said if verdict.verdict == "feasible" else f"{said[0].upper()}{said[1:]}"
+    return said if verdict.verdict == Outcome.FEASIBLE else f"{said[0].upper()}{said[1:]}"
 
 
 def _said(verdict: Verdict) -> str:
     arm, sure = verdict.arm, percent(verdict.confidence)
-    if verdict.verdict == "feasible":
+    if verdict.verdict == Outcome.FEASIBLE:
         keeps = percent(verdict.chance_keeps_limits)
         both = f"{sure} sure that it keeps its limits and is the best that does"
         apart = f"{keeps} sure that it keeps its limits, {sure} that it is the best that does"
         return f"{headline(verdict)}: {both if keeps == sure else apart}."
-    if verdict.verdict == "infeasible":
+    if verdict.verdict == Outcome.INFEASIBLE:
         none = percent(1.0 - verdict.chance_feasible)
         both = f"{sure} sure of both"
         apart = f"{none} sure that none is, {sure} that {arm} is the nearest"
@@ -106,7 +109,7 @@ def headline(verdict: Verdict, name: str | None = None) -> str:
     """Return what the verdict says, without how sure it is; `name` is how the arm is called."""
     name = verdict.arm if name is None else name
     sure, likely = verdict.confidence >= SURE, verdict.confidence >= _LIKELY
-    if verdict.verdict == "too-close-to-call":
+    if verdict.verdict == Outcome.TOO_CLOSE:
         looks = "looks best" if verdict.feasible else "comes nearest"
         return f"too close to call: {name} {looks}"
     if verdict.feasible:
@@ -137,24 +140,25 @@ def findings(verdict: Verdict) -> list[str]:
     chosen = named(verdict, verdict.arm)
     lines = _doubted(verdict.doubts)
     if verdict.feasible and chosen.blocked_by:
-        lines.append(f"{chosen.name} looks {outside(chosen)}.")
+        lines.append(f"{chosen.name} looks {outside(chosen, verdict)}.")
     elif chosen.blocked_by:
         lines += [
-            f"{limit} blocks it: {shown(limited(chosen, limit))}." for limit in chosen.blocked_by
+            f"{limit} blocks it: {shown(limited(chosen, verdict, limit))}."
+            for limit in chosen.blocked_by
         ]
     lines += _silent(chosen, verdict.doubts)
     lines += appearance(verdict)
     if not verdict.feasible:
         lines.append("How near arms come, their margin, is in units of the noise.")
     deceivers = [arm for arm in ordered_arms(verdict) if arm.kind == "deceiver"]
-    lines += _some([_deceives(arm, chosen) for arm in deceivers], "arms do so too")
+    lines += _some([_deceives(arm, chosen, verdict) for arm in deceivers], "arms do so too")
     if tied := [arm.name for arm in verdict.arms if is_tied(arm, verdict)]:
         more = len(tied) - _MOST_NAMED
         names = ", ".join(tied[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         lines.append(f"As good as {verdict.arm}, by what was seen: {names}.")
-    withdrawn = [arm for arm in verdict.arms if WITHDRAWN in arm.status]
+    withdrawn = [arm for arm in verdict.arms if arm.status == Status.WITHDRAWN]
     lines += _some(
-        [f"{arm.name} was {with_error(arm.status, arm.error)}." for arm in withdrawn],
+        [f"{arm.name} was {with_error(standing(arm), arm.error)}." for arm in withdrawn],
         "arms were withdrawn too",
     )
     open_ = {doubt.attribute for doubt in verdict.doubts}
@@ -174,9 +178,10 @@ def _some(lines: list[str], rest: str) -> list[str]:
     return [*lines[:_MOST_LINES], *[f"{more} more {rest}."] * (more > 0)]
 
 
-def _deceives(arm: ArmVerdict, chosen: ArmVerdict) -> str:
-    better = "is as good by" if _objective(arm) == _objective(chosen) else "looks better by"
-    return f"{arm.name} {better} {next(iter(arm.estimates))}, but {outside(arm)}."
+def _deceives(arm: ArmVerdict, chosen: ArmVerdict, verdict: Verdict) -> str:
+    is_level = _objective(arm, verdict) == _objective(chosen, verdict)
+    better = "is as good by" if is_level else "looks better by"
+    return f"{arm.name} {better} {verdict.objective}, but {outside(arm, verdict)}."
 
 
 def _doubted(doubts: Sequence[Doubt]) -> list[str]:
@@ -255,22 +260,23 @@ def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:
         return False
     if not verdict.feasible:
         return arm.margin == chosen.margin
-    return not arm.blocked_by and _objective(arm) == _objective(chosen)
+    return not arm.blocked_by and _objective(arm, verdict) == _objective(chosen, verdict)
 
 
-def _objective(arm: ArmVerdict) -> float:
-    """Return the objective's estimate; attributes begin with it."""
-    return next(iter(arm.estimates.values())).value
+def _objective(arm: ArmVerdict, verdict: Verdict) -> float:
+    return arm.estimates[verdict.objective].value
 
 
-def reason(arm: ArmVerdict, verdict: Verdict | None = None, *, brief: bool = False) -> str:
-    """Return why an arm was dropped or kept; beside a `verdict`, why it is not the answer.
+def reason(arm: ArmVerdict, verdict: Verdict, *, alone: bool = False, brief: bool = False) -> str:
+    """Return why an arm was dropped or kept; unless it is looked at `alone`, why it is no answer.
 
     An adaptive policy drops no arm: that one is in the running says nothing of how it fared. A
     `brief` one leaves out the numbers of limits, where these stand beside it.
     """
-    past = [f"looks {outside(arm, values=not brief, chance=not brief)}"] * bool(arm.blocked_by)
-    if verdict is not None and arm.status == RUNNING and arm.kind is not None:
+    past = []
+    if arm.blocked_by:
+        past.append(f"looks {outside(arm, verdict, values=not brief, chance=not brief)}")
+    if not alone and arm.status == Status.RUNNING and arm.kind is not None:
         if arm.name == verdict.arm:
             return "; ".join(["the answer", *past])
         if is_tied(arm, verdict):
@@ -278,36 +284,32 @@ def reason(arm: ArmVerdict, verdict: Verdict | None = None, *, brief: bool = Fal
         if arm.name == verdict.apparent:
             return "; ".join([f"looks best, {_rather(verdict)}", *past])
         return past[0] if past else f"{verdict.apparent} looks better"
-    words = with_error(arm.status, arm.error)
+    words = with_error(standing(arm), arm.error)
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
         words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"
     return "; ".join([words, *past])
 
 
-def outside(arm: ArmVerdict, *, values: bool = True, chance: bool = True) -> str:
+def outside(arm: ArmVerdict, verdict: Verdict, *, values: bool = True, chance: bool = True) -> str:
     """Return the limits that an arm looks over or under, at which values, and how likely that is.
 
     These are estimates: an arm that looks over a limit may well keep it.
     """
     sides = []
     for limit in arm.blocked_by:
-        name = _attribute(arm, limit)
-        side = "over" if limit.removeprefix(name).startswith(" <=") else "under"
-        sides.append(f"{side} {limit}" + (f" ({arm.estimates[name].value:.4g})" if values else ""))
+        side = "over" if verdict.limit(limit).relation == "<=" else "under"
+        value = f" ({limited(arm, verdict, limit).value:.4g})" if values else ""
+        sides.append(f"{side} {limit}{value}")
     words = " and ".join(sides)
     if arm.chance_feasible is None or not chance:
         return words
     return f"{words}: {percent(1.0 - arm.chance_feasible)} likely infeasible"
 
 
-def limited(arm: ArmVerdict, limit: str) -> Estimate:
+def limited(arm: ArmVerdict, verdict: Verdict, limit: str) -> Estimate:
     """Return an arm's estimate of what a limit is about."""
-    return arm.estimates[_attribute(arm, limit)]
-
-
-def _attribute(arm: ArmVerdict, limit: str) -> str:
-    return max((name for name in arm.estimates if limit.startswith(f"{name} ")), key=len)
+    return arm.estimates[str(verdict.limit(limit).attribute)]
 
 
 def shown(estimate: Estimate) -> str:

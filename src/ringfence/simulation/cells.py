@@ -5,13 +5,12 @@ asked for. May touch core, policies and simulation.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from ringfence.core.errors import InputError
 from ringfence.policies.policy import Policy
 from ringfence.simulation.counts import Counts, total
+from ringfence.simulation.engines import CPU, Engine
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 
@@ -20,8 +19,6 @@ _SEARCH_ERRORS = 100  # that a search expects to see at its target, at the least
 _SEARCH_PRECISION = 1.01
 _LARGEST_BUDGET = 10**7
 _BATCHES = 400
-
-Count: TypeAlias = Callable[[Experiment, int, int, int], Counts]
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ def budget_for(
 
     def errs_too_often(budget: int) -> bool:
         experiment = Experiment(instance, policy, budget, scales=scales)
-        counts = _run(experiment, seed, 0, replications)
+        counts = CPU.count(experiment, seed, 0, replications)
         return counts.errors > target * counts.replications
 
     low = high = smallest_budget(instance, policy, scales=scales)
@@ -92,12 +89,12 @@ def fight(
     scales: str = "known",
     least_errors: int,
     most_replications: int,
-    count: Count | None = None,
+    engine: Engine = CPU,
 ) -> Cell:
     """Run a policy until so many errors were seen, or so many replications were run.
 
     An adaptive policy decides a four-hundredth of its budget at once. The streams are not those
-    of the search for the budget. `count` runs chunks elsewhere than on the CPU.
+    of the search for the budget. `engine` runs the chunks.
     """
     batch = max(1, budget // _BATCHES)
     experiment = Experiment(instance, policy, budget, scales=scales, batch=batch)
@@ -105,7 +102,7 @@ def fight(
     done, errors, size = 0, 0, least_errors
     while errors < least_errors and done < most_replications:
         size = min(size, most_replications - done)
-        seen.append((count or _run)(experiment, seed + 1, len(seen), size))
+        seen.append(engine.count(experiment, seed + 1, len(seen), size))
         done, errors = done + size, errors + seen[-1].errors
         size = 2 * done
     counts = total(seen)
@@ -118,10 +115,6 @@ def fight(
         errors=counts.errors,
         replications=counts.replications,
     )
-
-
-def _run(experiment: Experiment, seed: int, chunk: int, replications: int) -> Counts:
-    return Counts.of(experiment.run_chunk(seed, chunk, replications))
 
 
 def _is_enough(instance: Instance, policy: Policy, budget: int, scales: str) -> bool:

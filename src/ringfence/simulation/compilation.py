@@ -81,15 +81,14 @@ def is_plain(value: Any) -> bool:
     return value.__module__.partition(".")[0] not in _KNOWN_TO_NUMBA
 
 
-def compile_kernel(
-    kernel: Callable[..., Any], *parts: Callable[..., Any], allocates: bool = True
-) -> Callable[..., Any]:
-    """Return the kernel compiled; `parts` are the plain functions that it closes over.
+def compile_kernel(kernel: Callable[..., Any], *, allocates: bool = True) -> Callable[..., Any]:
+    """Return the kernel compiled, with all the plain functions that it calls.
 
     One that allocates no array is compiled without reference counts, which else are kept for
     every field taken from a tuple of arrays: rules that hand such tuples on ran ten times slower.
     """
     with _lock:
+        parts = reachable(kernel)[1:]
         for part in parts:
             register(part)
         ours = all(part.__module__.startswith("ringfence.") for part in parts)

@@ -1,4 +1,4 @@
-"""What was counted over replications, chunk by chunk. May touch core and kernels' tallies."""
+"""What was counted over replications, chunk by chunk. May touch core and tallies."""
 
 import operator
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.simulation.kernels import Tally
+from ringfence.simulation.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,14 +160,22 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
 
 
 def loaded_function(key: str, text: str, folder: Path) -> Any:
-    """Return the user's function, or Own, that "package.module:function" names.
+    """Return the user's function, or Own, that "package.module:function" names."""
+    found = loaded_object(key, text, folder, "function")
+    if not (callable(found) or isinstance(found, Own)):
+        raise InputError(f"{key} = {text!r} must be a function. Mend it.")
+    return found
+
+
+def loaded_object(key: str, text: str, folder: Path, what: str) -> Any:
+    """Return what "package.module:name" names in a file; `what` errors call the name.
 
     Modules in `folder`, where the file is, are found too.
     """
     key = f"{key} = {text!r}"
     module, colon, attribute = text.partition(":")
     if not (module and colon and attribute):
-        raise InputError(f"{key} must read 'package.module:function'. Mend it.")
+        raise InputError(f"{key} must read 'package.module:{what}'. Mend it.")
     place = str(folder.resolve())
     if place not in sys.path:
         sys.path.insert(0, place)
@@ -178,15 +186,13 @@ def loaded_function(key: str, text: str, folder: Path) -> Any:
     except MissingExtraError:
         raise  # it says what to install
     except Exception as error:
-        what = f"{type(error).__name__}: {error}"
+        why = f"{type(error).__name__}: {error}"
         hint = ""
         if isinstance(error, AttributeError) and home is not None:
             hint = nearest(attribute, (name for name in vars(home) if not name.startswith("_")))
         elif isinstance(error, ModuleNotFoundError) and error.name == module:
             hint = nearest(module, (file.stem for file in folder.glob("*.py")))
-        raise InputError(f"{key} cannot be loaded: {what}. Mend it or install it.{hint}") from error
-    if not (callable(found) or isinstance(found, Own)):
-        raise InputError(f"{key} must be a function. Mend it.")
+        raise InputError(f"{key} cannot be loaded: {why}. Mend it or install it.{hint}") from error
     return found
 
 

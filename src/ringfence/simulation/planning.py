@@ -30,6 +30,7 @@ class Point:
     std_error: float
     interval: tuple[float, float]
     warnings: tuple[str, ...] = ()
+    has_few_errors: bool = False  # its estimate rests on too few
 
     @property
     def log(self) -> float:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.noise import Moments, drop_rounding, no_moments
 from ringfence.core.running import (
@@ -43,6 +43,69 @@ class Recording:
     forget: Callable[..., None]
     add: Callable[..., None]
     look: Callable[..., None]
+
+
+class SumRecord(NamedTuple):
+    """What known noise needs of the pulls: their sums; the rest is for drawing a block."""
+
+    sums: Floats
+    noise: Floats
+    everyone: Mask
+    block: Floats
+
+
+def sums_recording(
+    draw_block: Callable[..., None],
+    width: int,
+    normals: int,
+    fill: Callable[..., None] | None = None,
+) -> Recording:
+    """Return a recording by sums, for attributes that are means under known noise.
+
+    `fill(rng, noise)` fills the only lane of `noise` with standard normals.
+    """
+
+    def make(arm_count: int, _: int) -> SumRecord:
+        return SumRecord(
+            np.zeros((arm_count, width)),
+            np.zeros((normals, 1)),
+            np.ones((arm_count, 1), np.bool_),
+            np.zeros((width, 1)),
+        )
+
+    return Recording(make, forget_sums, _sums_adder(draw_block, fill or fill_normals), look_at_sums)
+
+
+def forget_sums(record: SumRecord) -> None:
+    """Start anew."""
+    for i in range(record.sums.shape[0]):
+        for c in range(record.sums.shape[1]):
+            record.sums[i, c] = 0.0
+
+
+@cache
+def _sums_adder(draw_block: Callable[..., None], fill: Callable[..., None]) -> Callable[..., None]:
+    def add(
+        rng: Any, arrays: Any, arm: int, count: int, pulls: int, record: SumRecord, scratch: Floats
+    ) -> None:
+        fill(rng, record.noise)
+        draw_block(rng, arrays, record.noise, record.everyone, arm, pulls, record.block)
+        for c in range(record.sums.shape[1]):
+            record.sums[arm, c] += record.block[c, 0]
+
+    return add
+
+
+def fill_normals(rng: Generator, noise: Floats) -> None:
+    """Fill the only lane of `noise` with standard normals, one after the other."""
+    for d in range(noise.shape[0]):
+        noise[d, 0] = rng.standard_normal()
+
+
+def look_at_sums(record: SumRecord, arm: int, count: int, estimates: Floats) -> None:
+    """Put an arm's means into `estimates`."""
+    for c in range(estimates.shape[1]):
+        estimates[arm, c] = record.sums[arm, c] / count
 
 
 def moments_recording(add: Callable[..., None], width: int) -> Recording:

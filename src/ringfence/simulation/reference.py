@@ -1,188 +1,67 @@
-"""The slow engine: one pull at a time, in plain Python and NumPy, with the same rules.
+"""The slow engine: the body of all simulations as it is, one pull at a time.
 
-Nothing is summed ahead, nothing is compiled: it is what the compiled engine is checked against.
-May touch core, policies and simulation.
+Nothing is summed ahead and nothing is compiled: every pull is drawn by the law's own `pull` and
+kept, and every estimate is measured anew from all of them. It is what compiled engines are checked
+against, and it calls functions of one's own. May touch core, policies and simulation.
 """
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.baseline import (
-    add_choice,
-    difference_covariances,
-    difference_scales,
-    differences,
-    sparing,
-)
-from ringfence.core.noise import BORROWED_PULLS, is_yes_or_no
-from ringfence.core.streams import Generator
-from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, apparent_answer
+from ringfence.core.arrays import Floats
+from ringfence.policies.registry import rules_in_words
+from ringfence.simulation.course import make_body
 from ringfence.simulation.experiment import Experiment
-from ringfence.simulation.kernels import Tally
+from ringfence.simulation.laws import Law
+from ringfence.simulation.records import Recording
+from ringfence.simulation.tally import Tally
+
+
+class PullRecord(NamedTuple):
+    """Every pull of every arm, in their order, and the scatter of their influences."""
+
+    pulls: list[list[Any]]
+    scatters: Floats
+
+
+def pulls_recording(law: Law, arms: Sequence[str]) -> Recording:
+    """Return a recording that pulls one at a time, and measures all pulls at every look."""
+
+    def make(arm_count: int, _: int) -> PullRecord:
+        scatters = np.zeros_like(law.true_covariances)
+        return PullRecord([[] for _ in range(arm_count)], scatters)
+
+    def forget(record: PullRecord) -> None:
+        for pulls in record.pulls:
+            pulls.clear()
+
+    def add(
+        rng: Any, arrays: Any, arm: int, count: int, pulls: int, record: PullRecord, scratch: Floats
+    ) -> None:
+        record.pulls[arm] += [law.pull(rng, arm) for _ in range(pulls)]
+
+    def look(record: PullRecord, arm: int, count: int, estimates: Floats) -> None:
+        estimates[arm], record.scatters[arm] = law.measure(np.array(record.pulls[arm]), arms[arm])
+
+    return Recording(make, forget, add, look)
 
 
 def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) -> Tally:
     """Run the first `replications` of a chunk, pull by pull."""
-    tally = experiment.empty_tally(replications)
-    rng, order_rng = experiment.streams(seed, chunk)
-    for replication in range(replications):
-        course = _Course(experiment, rng, order_rng)
-        with experiment.rules_in_words():
-            if isinstance(experiment.policy, AdaptivePolicy):
-                answer, flag = _choose_batches(course, experiment.policy, order_rng, tally)
-            else:
-                answer, flag = _reject_by_phase(course, experiment.policy, tally)
-        course.judge(tally, replication, answer, flag)
+    law, tally = experiment.instance.law, experiment.empty_tally(replications)
+    recording = pulls_recording(law, experiment.instance.arms)
+    body = make_body(
+        experiment.policy.course,
+        recording.forget,
+        recording.add,
+        recording.look,
+        estimated=experiment.estimated,
+        relative=experiment.is_relative,
+    )
+    room, state = experiment.new_room(recording), experiment.new_state()
+    with rules_in_words(experiment.policy):
+        body(*experiment.streams(seed, chunk), None, experiment.design, room, state, tally)
     experiment.require_sound(tally)
     return tally
-
-
-class _Course:
-    """One replication: every pull is kept, and every estimate is computed from all of them."""
-
-    def __init__(self, experiment: Experiment, rng: Generator, order_rng: Generator) -> None:
-        arm_count = len(experiment.instance.arms)
-        self.experiment, self.rng = experiment, rng
-        self.seen: list[list[Floats]] = [[] for _ in range(arm_count)]
-        self.estimates: Floats = np.full(experiment.instance.means.shape, np.nan)
-        self.scatters = np.zeros(experiment.instance.law.true_covariances.shape)
-        self.counts = np.zeros(arm_count, np.int64)
-        self.alive = np.ones(arm_count, np.bool_)
-        self.priority: Integers = order_rng.permutation(arm_count)
-        self.scales = experiment.instance.scales
-        self.covariances = experiment.instance.law.known_covariances
-        design = experiment.adaptive_design if experiment.is_adaptive else experiment.design
-        self.thresholds, self.optimal = design.thresholds, design.optimal
-        self.feasible = design.feasible
-        self.right = set(np.flatnonzero(self.optimal).tolist())
-        self.baseline = experiment.instance.baseline_place
-        self.factors = experiment.instance.judged.factors
-
-    def pull(self, arm: int, times: int) -> None:
-        """Pull an arm."""
-        for _ in range(times):
-            self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
-
-    def with_baseline(self, chosen: Integers) -> list[int]:
-        """Return the arms to pull in place of those chosen: some pulls are the baseline's."""
-        fresh, baseline = np.zeros_like(self.counts), self.experiment.versus.place[0]
-        for arm in chosen.tolist():
-            add_choice(fresh, self.counts, baseline, arm, 1)
-        return np.repeat(np.arange(len(fresh)), fresh).tolist()
-
-    def look(self) -> None:
-        """Estimate anew, from every pull so far, where there are fresh ones."""
-        instance = self.experiment.instance
-        for arm, pulls in enumerate(self.seen):
-            if len(pulls) > self.counts[arm]:
-                self.counts[arm] = len(pulls)
-                self.estimates[arm], self.scatters[arm] = instance.law.measure(
-                    np.array(pulls), instance.arms[arm]
-                )
-        if self.experiment.estimated:
-            self.scales, self.covariances = _noise(
-                self.scatters, self.counts, self.estimates, self.experiment.instance.judged.means
-            )
-            if self.baseline is not None:
-                self.scales = difference_scales(self.scales, self.factors)
-
-    def lose(self, tally: Tally, phase: int) -> None:
-        """Note that the last right arm is gone."""
-        tally.lost_in_phase[phase] += 1
-        self.right = set()
-
-    @property
-    def evidence(self) -> Evidence:
-        """What a rule sees: differences, where limits are relative to a baseline."""
-        estimates, covariances = self.estimates, self.covariances
-        if self.baseline is not None:
-            estimates = differences(estimates, self.baseline, self.factors)
-            covariances = difference_covariances(
-                covariances, self.counts, self.baseline, self.factors
-            )
-        return Evidence(
-            estimates, self.counts, np.zeros_like(self.counts), self.alive,
-            covariances, self.scales, self.thresholds, self.priority,
-            np.array([self.experiment.budget - self.counts.sum()]),
-        )  # fmt: skip
-
-    def judge(self, tally: Tally, replication: int, answer: int, flag: object) -> None:
-        """Count the answer."""
-        if self.right and answer not in self.right:
-            self.lose(tally, -1)
-        tally.flag_wrong[replication] = flag != self.feasible
-        tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible
-        tally.chosen[answer, int(bool(flag))] += 1
-        tally.pulls[:] += self.counts
-
-
-def _reject_by_phase(course: _Course, policy: PhasePolicy, tally: Tally) -> tuple[int, bool]:
-    alive = course.alive
-    for place, phase in enumerate(course.experiment.phases):
-        for arm in _by_priority(alive, course.priority):
-            course.pull(arm, phase.pulls + (phase.extra > _ahead(arm, alive, course.priority)))
-        course.look()
-        seen = course.evidence
-        while alive.sum() > phase.keep and policy.reject is not None:
-            given = (
-                seen.estimates, course.counts, alive,
-                course.scales, course.thresholds, course.priority,
-            )  # fmt: skip
-            if course.baseline is None:
-                out = policy.reject(*given)
-            else:
-                out = sparing(policy.reject)(*given, course.baseline)
-            if out not in np.flatnonzero(alive):
-                tally.misjudged[0] += 1
-                break
-            alive[out] = False
-            if course.right and course.right.isdisjoint(np.flatnonzero(alive).tolist()):
-                course.lose(tally, place)
-    return apparent_answer(course.evidence, None)
-
-
-def _choose_batches(
-    course: _Course, policy: AdaptivePolicy, order_rng: Generator, tally: Tally
-) -> tuple[int, bool]:
-    experiment = course.experiment
-    arm_count = len(course.counts)
-    work = policy.make_work(arm_count, len(course.scales))
-    for arm in range(arm_count):
-        course.pull(arm, experiment.warm_up)
-    course.look()
-    while (left := experiment.budget - int(course.counts.sum())) > 0:
-        uniforms = order_rng.random(min(experiment.batch, left))
-        chosen = np.full(len(uniforms), -1)
-        policy.choose(course.evidence, uniforms, chosen, work)
-        if not set(chosen.tolist()) <= set(range(arm_count)):
-            tally.misjudged[0] += 1
-            break
-        for arm in chosen if course.baseline is None else course.with_baseline(chosen):
-            course.pull(int(arm), 1)
-        course.look()
-    return policy.answer(course.evidence, work)
-
-
-def _noise(
-    scatters: Floats, counts: Integers, estimates: Floats, means: Mask
-) -> tuple[Floats, Floats]:
-    """Return scales and covariances as estimated from all pulls; rare events have one more."""
-    freedoms = counts - 1
-    pooled = scatters.sum(axis=0) / freedoms.sum()
-    variances = np.diagonal(pooled)
-    scales = np.where(variances > 0.0, np.sqrt(0.5 / np.where(variances > 0, variances, 1.0)), 1.0)
-    weights = (freedoms + BORROWED_PULLS)[:, None, None]
-    covariances = (scatters + BORROWED_PULLS * pooled) / weights
-    for c in range(len(scales)):
-        if means[c] and is_yes_or_no(c, estimates, scatters, counts):
-            shares = np.abs(estimates[:, c])
-            covariances[:, c, c] += (1.0 - 2.0 * shares) ** 2 / weights[:, 0, 0]
-    return scales, covariances
-
-
-def _by_priority(alive: Mask, priority: Integers) -> list[int]:
-    return sorted(np.flatnonzero(alive).tolist(), key=lambda arm: int(priority[arm]))
-
-
-def _ahead(arm: int, alive: Mask, priority: Integers) -> int:
-    return int((alive & (priority < priority[arm])).sum())

@@ -128,7 +128,7 @@ def _when_unlocked(act: Callable[[], object]) -> None:
         try:
             act()
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
+            if not _is_locked(error) or time.monotonic() > until:
                 raise
             time.sleep(_NAP_SECONDS)
         else:

@@ -23,9 +23,9 @@ from ringfence.study.facts import (
     Head,
     Pardon,
     PullFact,
-    Rejection,
     Round,
     State,
+    rejection_of,
 )
 
 _AT_ONCE = 500_000  # values in one text: a database has limits
@@ -228,7 +228,7 @@ def pardon_of(row: Any) -> Pardon:
 def round_of(row: Any) -> Round:
     """Return the round of a row."""
     try:
-        plain = json.loads(row.decision)
+        plain = json.loads(row.decided)
         return Round(
             number=row.number,
             first=row.first,
@@ -237,8 +237,8 @@ def round_of(row: Any) -> Round:
             alive=tuple(plain["alive"]),
             phase=plain["phase"],
             is_last=plain["is_last"],
-            left=tuple(Rejection(**one) for one in plain["left"]),
+            left=tuple(map(rejection_of, plain["left"])),
             seen={**plain["seen"]},
         )
     except _UNREADABLE:
-        raise _damaged(f"round {row.number}", "decision", row.decision) from None
+        raise _damaged(f"round {row.number}", "decision", row.decided) from None

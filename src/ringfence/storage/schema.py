@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0005"
+HEAD = "0006"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -49,7 +49,7 @@ rounds = Table(
     Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
     Column("number", BigInteger, primary_key=True),
     Column("first", BigInteger, nullable=False),
-    Column("decision", Text, nullable=False),  # JSON
+    Column("decided", Text, nullable=False),  # JSON
 )
 
 pulls = Table(

@@ -215,13 +215,13 @@ class SqlLedger:
 
     def add_round(self, fresh: Round) -> None:
         """Write a round."""
-        decision = asdict(fresh)
-        number, first = decision.pop("number"), decision.pop("first")
+        decided = asdict(fresh)
+        number, first = decided.pop("number"), decided.pop("first")
         row = {
             "study": self._study,
             "number": number,
             "first": first,
-            "decision": json.dumps(decision),
+            "decided": json.dumps(decided),
         }
         self._connection.execute(sa.insert(schema.rounds), row)
 

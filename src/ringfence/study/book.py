@@ -30,7 +30,7 @@ from ringfence.core.running import (
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.study.facts import FAILED_METRIC
 
 
@@ -282,10 +282,9 @@ class Book:
         varied = np.diagonal(self.scatters, axis1=1, axis2=2).any(axis=0)
         return np.asarray(self._exact & ~varied)
 
-    def beliefs(self) -> Beliefs:
-        """Return what the truth of each arm by itself may be."""
-        nobody, metrics = np.zeros(len(self.counts), np.bool_), self.problem.metrics
-        plain = self.plain_evidence(nobody, np.arange(len(self.counts)))
+    def beliefs(self, plain: Evidence) -> Beliefs:
+        """Return what the truth of each arm by itself may be; `plain` is its own evidence."""
+        metrics = self.problem.metrics
         return Beliefs.of(
             self.problem,
             self.estimates,
@@ -316,10 +315,16 @@ class Book:
     def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
         """Return what the rules see, with noise as it was stated or estimated from all pulls.
 
-        Where limits are relative, what an arm is beyond the baseline's multiple. `left` are the
-        pulls that may still be issued.
+        `left` are the pulls that may still be issued.
         """
         plain = self.plain_evidence(alive, priority)._replace(left=np.array([left]))
+        return self.compared(plain)
+
+    def compared(self, plain: Evidence) -> Evidence:
+        """Return evidence where limits are relative: what arms are beyond the baseline's multiple.
+
+        Where none is, it is the `plain` one.
+        """
         if self.baseline is None:
             return plain
         factors = self.problem.factors

@@ -13,25 +13,27 @@ import numpy as np
 
 from ringfence.core.arrays import Integers, Mask
 from ringfence.core.attributes import Functions
-from ringfence.core.baseline import add_choice, kept_beside, sparing
 from ringfence.core.errors import InputError
-from ringfence.core.gaps import apparent_best, gap, margin, pair
+from ringfence.core.gaps import apparent_best, gap, pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
-from ringfence.policies.policy import AdaptivePolicy, Evidence, PhasePolicy, Policy
-from ringfence.policies.registry import find_policy
+from ringfence.policies.course import Opening
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.evidence import apparent_answer as apparent_answer_to
+from ringfence.policies.policy import Policy
+from ringfence.policies.registry import find_policy, rules_in_words
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.facts import (
     FAILED_METRIC,
-    WITHDRAWN,
-    WITHOUT_BASELINE,
+    Cause,
     Definition,
     Rejection,
     Round,
 )
+from ringfence.study.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,15 @@ class Plan:
     policy: Policy
 
     @classmethod
-    def of(cls, definition: Definition, functions: Functions | None = None) -> "Plan":
-        """Read a definition's expressions and find its policy."""
+    def of(
+        cls,
+        definition: Definition,
+        functions: Functions | None = None,
+        policy: Policy | None = None,
+    ) -> "Plan":
+        """Read a definition's expressions and find its policy, unless it is given."""
         problem = Problem.parse(definition.objective, definition.constraints, functions=functions)
-        return cls(definition, problem, find_policy(definition.policy))
+        return cls(definition, problem, policy or find_policy(definition.policy))
 
     @property
     def arm_count(self) -> int:
@@ -96,20 +103,18 @@ class Plan:
         """The pulls of an arm without which nothing can be said of it."""
         return least_pulls(self.problem.judged, self.noise)
 
-    def phases(self, budget: int) -> tuple[Phase, ...]:
-        """Return the phases of a phase policy."""
-        if isinstance(self.policy, AdaptivePolicy):
-            return ()
-        return self.policy.phases(self.arm_count, budget, least=self.least_pulls)
+    def opening(self, budget: int) -> Opening:
+        """Return what each arm gets first, and the phases; a budget without room is refused."""
+        return self.policy.opening(
+            self.arm_count,
+            budget,
+            least=self.least_pulls,
+            wanted=self.problem.judged.first_pulls,
+        )
 
     def first_pulls(self, budget: int) -> int:
         """Return what each arm gets in the first round; a budget without room is refused."""
-        if isinstance(self.policy, PhasePolicy):
-            return self.phases(budget)[0].pulls
-        wanted = self.problem.judged.first_pulls
-        return self.policy.first_pulls(
-            self.arm_count, budget, least=self.least_pulls, wanted=wanted
-        )
+        return self.opening(budget).first_pulls
 
     def new_book(self) -> Book:
         """Return a book without observations."""
@@ -178,25 +183,60 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         "estimates": evidence.estimates.tolist(),
         "scales": evidence.scales.tolist(),
     }
-    if isinstance(plan.policy, AdaptivePolicy):
+    if opening and not plan.policy.has_phases:
         allocation = [opening.get(arm, 0) for arm in range(plan.arm_count)]
-        if not opening:
-            allocation = _batch(plan.policy, plan, before, evidence, standing)
-        is_last = sum(allocation) == 0
-        phase = before.phase + 1
-        return _round(plan, before, phase, allocation, alive, left, seen, is_last=is_last)
-    phases = plan.phases(standing.budget)
-    if standing.budget != before.seen["budget"] or standing.back or opening:
+        return _round(plan, before, before.phase + 1, allocation, alive, left, seen)
+    phases = plan.opening(standing.budget).phases
+    if phases and (standing.budget != before.seen["budget"] or standing.back or opening):
         allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing, opening)
         if sum(allocation) > 0:
             return _round(plan, before, before.phase, allocation, alive, left, seen)
-    left += _reject(plan.policy, evidence, phases[before.phase].keep, plan.baseline)
-    phase = before.phase + 1
-    if phase == len(phases):
-        nothing = [0] * plan.arm_count
-        return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
-    allocation = _phase_allocation(plan, phases, phase, before, alive, standing)
-    return _round(plan, before, phase, allocation, alive, left, seen)
+    decided = _decide(plan, before, standing, evidence)
+    allocation = decided.allocation
+    if phases and decided.goes_on:
+        allocation = _phase_allocation(plan, phases, decided.phase, before, alive, standing)
+    return _round(
+        plan, before, decided.phase, allocation, alive, [*left, *decided.left], seen,
+        is_last=not decided.goes_on,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """What the policy's course decided: who is pulled how often, and whom it dropped."""
+
+    goes_on: bool
+    phase: int
+    allocation: list[int]
+    left: list[Rejection]
+
+
+def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -> _Decision:
+    """Let the policy's own course decide, as simulations do; arms that it drops are not alive.
+
+    Its state is what the definition, the budget and the round before say, so that a decision can
+    be made again from what is stored.
+    """
+    course, opening = plan.policy.course, plan.opening(standing.budget)
+    size = max(0, min(plan.definition.batch, standing.left))
+    slots = 0 if plan.policy.has_phases else size
+    state = course.make_state(opening, plan.arm_count, len(evidence.scales), slots)
+    state.phase[0] = before.phase
+    fresh: Integers = np.zeros(plan.arm_count, np.int64)
+    uniforms = round_stream(plan.definition.seed, before.number + 1).random(slots)
+    compared = plan.policy.has_phases or plan.problem.is_relative
+    seen = evidence._replace(
+        baseline=np.array([-1 if plan.baseline is None or not compared else plan.baseline])
+    )
+    alive = evidence.alive.copy()
+    with rules_in_words(plan.policy):
+        goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
+    if state.faults[0]:
+        raise InputError(f"policy {plan.policy.name!r}: its rule named an arm that is not alive.")
+    left = _rejections(
+        plan, seen._replace(alive=alive), state.dropped[: state.dropped_count[0]].tolist()
+    )
+    return _Decision(goes_on, int(state.phase[0]), fresh.tolist(), left)
 
 
 def _round(
@@ -233,7 +273,7 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
     is enough: lost pulls are no reason to withdraw an arm. All of it as there is room.
     """
     wanted = plan.least_pulls
-    if isinstance(plan.policy, AdaptivePolicy):
+    if not plan.policy.has_phases:
         wanted = max(wanted, plan.first_pulls(standing.budget))
     pulls, least = dict[int, int](), dict[int, int]()
     for arm in np.flatnonzero(alive & ~book.is_seen).tolist():
@@ -261,16 +301,14 @@ def _withdraw(
     for arm in np.flatnonzero(alive):
         if arm in standing.broken:
             times = plan.definition.max_failures
-            left.append(Rejection(int(arm), f"{WITHDRAWN}: {times} failed pulls in a row"))
+            left.append(Rejection(int(arm), Cause.FAILING, failures=times))
         elif not book.is_seen[arm] and arm not in spared:
-            left.append(
-                Rejection(int(arm), f"{WITHDRAWN}: only {book.counts[arm]} of its pulls succeeded")
-            )
+            left.append(Rejection(int(arm), Cause.UNSEEN, successes=int(book.counts[arm])))
     baseline = plan.baseline
     if plan.problem.is_relative and baseline in [one.arm for one in left]:
         name = plan.definition.baseline
         left += [
-            Rejection(int(arm), f"{WITHOUT_BASELINE} {name} was")
+            Rejection(int(arm), Cause.WITH_BASELINE, baseline=name)
             for arm in np.flatnonzero(alive)
             if arm not in [one.arm for one in left]
         ]
@@ -279,33 +317,23 @@ def _withdraw(
     return left
 
 
-def _reject(
-    policy: PhasePolicy, evidence: Evidence, keep: int, baseline: int | None
-) -> list[Rejection]:
-    """Let the policy drop arms until so many are left; a baseline is never dropped."""
+def _rejections(plan: Plan, seen: Evidence, dropped: Sequence[int]) -> list[Rejection]:
+    """Return who was dropped, one after the other, with the rival and the gap of each."""
     left: list[Rejection] = []
-    alive, scales, thresholds = evidence.alive, evidence.scales, evidence.thresholds
-    if policy.reject is None:
-        return left
-    seen = (evidence.estimates, evidence.counts, alive, scales, thresholds, evidence.priority)
-    while alive.sum() > (keep if baseline is None else kept_beside(keep)):
-        best = apparent_best(evidence.estimates, alive, scales, thresholds, evidence.priority)
-        out = policy.reject(*seen) if baseline is None else sparing(policy.reject)(*seen, baseline)
-        if out < 0 or out >= len(alive) or not alive[out]:
-            raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
+    alive, scales, thresholds = seen.alive, seen.scales, seen.thresholds
+    for out in dropped:
+        best = apparent_best(seen.estimates, alive, scales, thresholds, seen.priority)
         rival = None if out == best else int(best)
-        distance = gap(*pair(evidence.estimates, best, out, scales, thresholds))
-        left.append(Rejection(int(out), f"rejected by {policy.name}", rival, float(distance)))
+        distance = float(gap(*pair(seen.estimates, best, out, scales, thresholds)))
+        left.append(Rejection(out, Cause.REJECTED, rival, distance, policy=plan.policy.name))
         alive[out] = False
     return left
 
 
 def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
-    pulls = plan.first_pulls(standing.budget)
-    if isinstance(plan.policy, PhasePolicy):
-        extra = plan.phases(standing.budget)[0].extra
-        return [pulls + int(rank < extra) for rank in plan.priority]
-    return [pulls] * plan.arm_count
+    pulls, phases = plan.opening(standing.budget)
+    extra = phases[0].extra if phases else 0
+    return [pulls + int(rank < extra) for rank in plan.priority]
 
 
 def _phase_allocation(
@@ -334,43 +362,17 @@ def _phase_allocation(
     return allocation
 
 
-def _batch(
-    policy: AdaptivePolicy, plan: Plan, before: Round, evidence: Evidence, standing: Standing
-) -> list[int]:
-    size = min(plan.definition.batch, standing.left)
-    allocation: Integers = np.zeros(plan.arm_count, np.int64)
-    if size <= 0:
-        return [0] * plan.arm_count
-    uniforms = round_stream(plan.definition.seed, before.number + 1).random(size)
-    chosen = np.full(size, -1)
-    work = policy.make_work(plan.arm_count, len(evidence.scales))
-    policy.choose(evidence, uniforms, chosen, work)
-    baseline = plan.baseline if plan.problem.is_relative else None
-    for arm in chosen:
-        if arm < 0 or arm >= plan.arm_count or not evidence.alive[arm]:
-            raise InputError(f"policy {policy.name!r}: its rule named an arm that is not alive.")
-        if baseline is None:
-            allocation[arm] += 1
-        else:
-            add_choice(allocation, evidence.counts, baseline, int(arm), 1)
-    return [int(count) for count in allocation]
-
-
-def answer_of(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
     """Return the arm that the policy would name now, and whether it looks feasible."""
-    evidence = book.evidence(alive, plan.priority)
-    if isinstance(plan.policy, AdaptivePolicy):
-        work = plan.policy.make_work(plan.arm_count, len(evidence.scales))
-        arm, flag = plan.policy.answer(evidence, work)
-        return int(arm), bool(flag)
-    return apparent_answer(plan, alive, book)
+    evidence = snapshot.evidence(alive, plan.priority)
+    course = plan.policy.course
+    state = course.make_state(Opening(0), plan.arm_count, len(evidence.scales), 0)
+    with rules_in_words(plan.policy):
+        arm, flag = course.answer(evidence, state)
+    return int(arm), bool(flag)
 
 
-def apparent_answer(plan: Plan, alive: Mask, book: Book) -> tuple[int, bool]:
+def apparent_answer(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
     """Return the arm that looks best by its estimates alone, and whether it looks feasible."""
-    evidence = book.evidence(alive, plan.priority)
-    best = apparent_best(
-        evidence.estimates, alive, evidence.scales, evidence.thresholds, evidence.priority
-    )
-    flag = margin(evidence.estimates, best, evidence.scales, evidence.thresholds) <= 0.0
-    return int(best), bool(flag)
+    arm, flag = apparent_answer_to(snapshot.evidence(alive, plan.priority), None)
+    return int(arm), bool(flag)

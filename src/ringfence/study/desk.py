@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any
 
 from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
-from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
@@ -353,7 +352,7 @@ class Desk:
                     f"budget = {budget} is less than the {head.budget} pulls that study "
                     f"{self.name!r} has. A budget can only rise: mend it."
                 )
-            if head.finished and isinstance(self.plan.policy, PhasePolicy):
+            if head.finished and not self.plan.policy.takes_up_more:
                 raise InputError(
                     f"study {self.name!r} is finished: {self.plan.policy.name} has dropped its "
                     "other arms for good. Begin a new study and import these observations."

@@ -25,5 +25,5 @@ def doubt_of(plan: Plan, view: View, arm: int) -> Doubt | None:
     seen = np.asarray(view.book.is_seen)
     if not seen[arm]:
         return None
-    answers = answers_drawn(plan, view.book, seen, arm)
+    answers = answers_drawn(plan, view.snapshot, seen, arm)
     return Doubt(answers.share([arm], feasible=True), 1.0 - float(answers.passing[arm]))

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.codes import Code
 
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
-WITHDRAWN = "withdrawn"
-WITHOUT_BASELINE = f"{WITHDRAWN}: it cannot be compared, since baseline"
 
 
 @dataclass(frozen=True)
@@ -188,24 +187,50 @@ class Harvest:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
+class Cause(Code):
+    """Why an arm left.
+
+    A rule REJECTED it, or it was withdrawn: it was FAILING too often in a row, stayed UNSEEN since
+    too few of its pulls succeeded, or left WITH_BASELINE, to which its limits are relative.
+    """
+
+    REJECTED = "rejected"
+    FAILING = "failing"
+    UNSEEN = "unseen"
+    WITH_BASELINE = "with-baseline"
+
+
 @dataclass(frozen=True)
 class Rejection:
-    """Why an arm left: what it lost to, by how much, and by which rule."""
+    """Why an arm left. The words for it are made in reports.
+
+    Of a rejected arm: the `policy`, the `rival` that it lost to and by which `gap`. Of a failing
+    one: how many `failures` in a row. Of an unseen one: the `successes` that were too few.
+    """
 
     arm: int
-    reason: str
+    cause: Cause
     rival: int | None = None
     gap: float | None = None
+    policy: str | None = None
+    failures: int | None = None
+    successes: int | None = None
+    baseline: str | None = None
 
     @property
     def is_withdrawal(self) -> bool:
         """Whether it could not be evaluated, rather than lost."""
-        return self.reason.startswith(WITHDRAWN)
+        return self.cause != Cause.REJECTED
 
     @property
     def is_beside_baseline(self) -> bool:
         """Whether it left because the baseline of its limits did."""
-        return self.reason.startswith(WITHOUT_BASELINE)
+        return self.cause == Cause.WITH_BASELINE
+
+
+def rejection_of(plain: Mapping[str, Any]) -> Rejection:
+    """Return the rejection whose fields were written as plain values."""
+    return Rejection(**{**plain, "cause": Cause(plain["cause"])})
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = 4
+FORMAT = 5
 _KINDS = {"f": "<f8", "i": "<i8"}
 
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.core.errors import InputError
-from ringfence.policies.policy import PhasePolicy
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Pardon, PullFact, State
 from ringfence.study.ports import Ledger
@@ -34,14 +33,14 @@ class Pardoning:
             return "already-in-the-running"
         if arm in gone and not gone[arm].is_withdrawal:
             raise InputError(
-                f"arm {name!r} of study {self.plan.definition.name!r} was {gone[arm].reason}: it "
-                "lost by what was observed, and does not come back. Begin a study of another name "
-                "with it, and bring these observations along."
+                f"arm {name!r} of study {self.plan.definition.name!r} was rejected by "
+                f"{gone[arm].policy}: it lost by what was observed, and does not come back. Begin "
+                "a study of another name with it, and bring these observations along."
             )
         if arm in gone and gone[arm].is_beside_baseline and self.plan.baseline in gone:
             raise InputError(
-                f"arm {name!r} was {gone[arm].reason}. Revive baseline "
-                f"{self.plan.definition.baseline!r}: the others come back with it."
+                f"arm {name!r} cannot be compared while baseline {gone[arm].baseline!r} is "
+                f"withdrawn. Revive baseline {gone[arm].baseline!r}: the others come back with it."
             )
         self._grant([arm])
         self._require_room(arm, name)
@@ -125,7 +124,7 @@ class Pardoning:
         if lacks <= left or is_pulled:
             return
         remedy = "Raise the budget first"
-        if isinstance(self.plan.policy, PhasePolicy):
+        if not self.plan.policy.takes_up_more:
             remedy = (
                 f"{self.plan.policy.name} cannot take up a larger budget at its end: begin a study "
                 "of another name, and bring these observations along"

@@ -6,6 +6,7 @@ May touch policies and core, and the ports.
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ from ringfence.study.facts import (
     Head,
     Pardon,
     PastFact,
-    Rejection,
     Round,
     Tally,
+    rejection_of,
 )
 from ringfence.study.keeping import Rows, by_arm
 from ringfence.study.packing import pack, unpack
 from ringfence.study.ports import Ledger
+from ringfence.study.snapshot import Snapshot
 
 _AT_ONCE = 256  # rounds whose pulls are read together
 
@@ -57,6 +59,11 @@ class View:
     lost: int
     failures: Integers
     errors: Mapping[int, str]
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """What the book shows: whoever has this view shares it."""
+        return Snapshot(self.book)
 
 
 class Reader:
@@ -340,9 +347,7 @@ class Reader:
             "missing": _pairs(self._missing),
             "failing": _pairs(self._failing),
             "losing": _pairs(self._lost),
-            "departures": [
-                (*vars(one.rejection).values(), one.round, one.phase) for one in self.departures
-            ],
+            "departures": [[vars(one.rejection), one.round, one.phase] for one in self.departures],
         }
         return Tally(self.through, pack(plain, sums))
 
@@ -379,8 +384,8 @@ class Reader:
             for arm, count in plain[key]:
                 counts[arm] = count
         self.departures = tuple(
-            Departure(Rejection(*rejection), number, phase)
-            for *rejection, number, phase in plain["departures"]
+            Departure(rejection_of(rejection), number, phase)
+            for rejection, number, phase in plain["departures"]
         )
 
 

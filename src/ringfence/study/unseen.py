@@ -19,6 +19,7 @@ from ringfence.core.shares import may_be_more
 from ringfence.core.unseen import reach_of_unseen
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of
+from ringfence.study.snapshot import Snapshot
 
 _FAR = 1e150  # stands for values without bound: sums of it are still numbers
 _MOST_ENDS = 4  # metrics whose two ends are both tried, in all combinations
@@ -40,15 +41,19 @@ class Doubt:
     failed: int = 0
 
 
-def doubts_of(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) -> tuple[Doubt, ...]:
+def doubts_of(
+    plan: Plan, snapshot: Snapshot, judged: Mask, answer: tuple[int, bool]
+) -> tuple[Doubt, ...]:
     """Return why the answer may be another though the draws do not show it."""
     return (
-        *dict.fromkeys(_unseen(plan, book, judged, answer[0])),  # the objective may have a limit
-        *_failures(plan, book, judged, answer),
+        *dict.fromkeys(
+            _unseen(plan, snapshot, judged, answer[0])
+        ),  # the objective may have a limit
+        *_failures(plan, snapshot.book, judged, answer),
     )
 
 
-def never_varied(plan: Plan, book: Book, judged: Mask, named: int) -> Mask:
+def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Mask:
     """Tell which attributes of which arms never varied, and may yet: those not stated to be exact.
 
     A share whose limit asks for no event at all is as doubtful where none came, and so is one that
@@ -56,7 +61,8 @@ def never_varied(plan: Plan, book: Book, judged: Mask, named: int) -> Mask:
     but of the `named` arm it is claimed that it keeps its limits, and noise of others does not show
     how far its own values may lie.
     """
-    beliefs, problem = book.beliefs(), book.problem
+    book, beliefs = snapshot.book, snapshot.beliefs
+    problem = book.problem
     constant = np.diagonal(book.scatters, axis1=1, axis2=2) == 0.0
     shares = beliefs.shares & ~may_be_more(problem, plan.noise.bounds)
     exact = beliefs.variances[judged].max(axis=0) == 0.0
@@ -68,28 +74,28 @@ def never_varied(plan: Plan, book: Book, judged: Mask, named: int) -> Mask:
     return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
 
 
-def _unseen(plan: Plan, book: Book, judged: Mask, named: int) -> Iterator[Doubt]:
-    open_ = never_varied(plan, book, judged, named)
+def _unseen(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Iterator[Doubt]:
+    open_ = never_varied(plan, snapshot, judged, named)
     if not open_.any():
         return
-    evidence = book.evidence(judged, plan.priority)
-    before = _apparent(plan, book, book.estimates, judged)
+    book = snapshot.book
+    before = _apparent(plan, snapshot, book.estimates, judged)
     names = plan.problem.attributes
     for c, arm in np.argwhere(open_.T).tolist():
         for end in _reach(book, plan.noise.bounds, arm, c):
             moved = book.estimates.copy()
             moved[arm, c] = end
-            if _apparent(plan, book, moved, judged) != before:
-                pulls = int(evidence.counts[arm])
+            if _apparent(plan, snapshot, moved, judged) != before:
+                pulls = int(book.counts[arm])
                 yield Doubt("unseen", book.arms[arm], str(names[c]), pulls)
                 break
 
 
-def _apparent(plan: Plan, book: Book, estimates: Floats, judged: Mask) -> tuple[int, bool]:
+def _apparent(plan: Plan, snapshot: Snapshot, estimates: Floats, judged: Mask) -> tuple[int, bool]:
     """Return the arm that looks best with other estimates, and whether it looks feasible."""
-    seen = book.evidence(judged, plan.priority)
-    if book.baseline is not None:
-        estimates = differences(estimates, book.baseline, plan.problem.factors)
+    seen, baseline = snapshot.evidence(judged, plan.priority), snapshot.book.baseline
+    if baseline is not None:
+        estimates = differences(estimates, baseline, plan.problem.factors)
     best = apparent_best(estimates, judged, seen.scales, seen.thresholds, seen.priority)
     return best, margin(estimates, best, seen.scales, seen.thresholds) <= 0.0
 
@@ -118,7 +124,7 @@ def _failures(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) ->
             worse = book.copied()
             worse.failures[arm] = 0  # they are told now
             worse.add(arm, np.tile(row, (int(failures[arm]), 1)))
-            if answer_of(plan, judged, worse) != answer:
+            if answer_of(plan, judged, Snapshot(worse)) != answer:
                 yield Doubt(
                     "failures",
                     book.arms[arm],

@@ -5,15 +5,16 @@ draws of what the truth may be, normal around the estimates (shares with few eve
 approximate, the more so because pulls were chosen by what was seen. May touch policies and core.
 """
 
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ringfence.core.answers import Answers, drawn_answers
 from ringfence.core.arrays import Floats, Mask
+from ringfence.core.attributes import Constraint
 from ringfence.core.beliefs import Beliefs, quantile_interval
+from ringfence.core.codes import Code
 from ringfence.core.errors import NoAnswerError
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import Kind
@@ -21,17 +22,32 @@ from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
 from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
-from ringfence.policies.policy import Evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, answer_of, apparent_answer
-from ringfence.study.facts import Departure
+from ringfence.study.facts import Rejection
 from ringfence.study.reading import View
+from ringfence.study.snapshot import Snapshot
 from ringfence.study.unseen import Doubt, doubts_of
 
 SURE = 0.95
-RUNNING = "in the running"
-_MOST_NAMED = 8
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
+
+
+class Status(Code):
+    """Whether an arm is still in the running."""
+
+    RUNNING = "in the running"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+
+
+class Outcome(Code):
+    """What a verdict says of the named arm, or that it cannot say it surely enough."""
+
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    TOO_CLOSE = "too-close-to-call"
 
 
 @dataclass(frozen=True)
@@ -45,7 +61,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ArmVerdict:
-    """What is known of one arm. `status` says whether it is still in the running, or why not.
+    """What is known of one arm. `status` says whether it is still in the running, `left` why not.
 
     `margin` is its largest violation in units of the noise, with the 95% interval of the constraint
     that it belongs to; `blocked_by` the constraints that it seems to break. `error` is what the
@@ -60,7 +76,7 @@ class ArmVerdict:
     estimates: Mapping[str, Estimate]
     margin: float | None
     kind: Kind | None
-    status: str
+    status: Status
     blocked_by: tuple[str, ...] = ()
     phase: int | None = None
     rival: str | None = None
@@ -72,6 +88,7 @@ class ArmVerdict:
     untold: int = 0
     chance_feasible: float | None = None
     chance_best: float | None = None
+    left: Rejection | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +121,7 @@ class Verdict(Rich):
     what the truth may be (`chance_keeps_limits`), "infeasible" where no arm does in at least 95%
     of them, else "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is
     the share in which some arm keeps its limits, `confidence` that in which arm and flag are right.
+    `problem` is what was asked: the objective and the limits.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -131,7 +149,7 @@ class Verdict(Rich):
     study: str
     arm: str
     feasible: bool
-    verdict: str
+    verdict: Outcome
     confidence: float
     chance_feasible: float
     chance_keeps_limits: float
@@ -143,28 +161,44 @@ class Verdict(Rich):
     exact: tuple[str, ...]
     brought: int
     apparent: str
+    problem: Problem = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def objective(self) -> str:
+        """The objective's attribute, as arms' estimates name it."""
+        return str(self.problem.objective.attribute)
+
+    def limit(self, name: str) -> Constraint:
+        """Return the constraint that `blocked_by` of an arm, or a flip, names."""
+        return next(one for one in self.problem.constraints if str(one) == name)
 
 
 def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
-    """Return the verdict on what a study has seen, of the arms in the running or `among` some."""
-    head, book = view.head, view.book
+    """Return the verdict on what a study has seen, of the arms in the running or `among` some.
+
+    There must be such an arm: reports say in words why there is none.
+    """
+    head, book, snapshot = view.head, view.book, view.snapshot
     alive = in_the_running(view) if among is None else among
     if not alive.any():
-        raise NoAnswerError(no_answer(plan, view))
-    best, feasible = answer_of(plan, alive, book)
-    apparent, _ = apparent_answer(plan, alive, book)
+        name = plan.definition.name
+        raise NoAnswerError(
+            f"study {name!r} has no arm with enough observations to judge it by. Tell more pulls."
+        )
+    best, feasible = answer_of(plan, alive, snapshot)
+    apparent, _ = apparent_answer(plan, alive, snapshot)
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
     judged = book.is_comparable.copy()
     judged[withdrawn] = False
     judged |= alive
-    evidence = book.evidence(judged, plan.priority)
-    answers = answers_drawn(plan, book, judged, best)
+    evidence, beliefs = snapshot.evidence(judged, plan.priority), snapshot.beliefs
+    answers = answers_drawn(plan, snapshot, judged, best)
     chance, keeps = float(answers.feasible.mean()), float(answers.passing[best])
-    doubts = doubts_of(plan, book, judged, (best, feasible))
+    doubts = doubts_of(plan, snapshot, judged, (best, feasible))
     sure = not doubts and (keeps if feasible else 1.0 - chance) >= SURE
     confidence = answers.share([best], feasible=feasible)
-    beliefs = book.beliefs()
+    outcome = Outcome.FEASIBLE if feasible else Outcome.INFEASIBLE
     written = _written(plan.problem, book, beliefs, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
     arms = []
@@ -181,7 +215,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 estimates=written[arm],
                 margin=worst,
                 kind=_kind(evidence, best, arm, feasible=feasible) if seen else None,
-                status=left.reason if left is not None else RUNNING,
+                status=_status(left),
                 blocked_by=_blocked_by(plan.problem, evidence, arm) if seen else (),
                 phase=phase,
                 rival=None
@@ -195,13 +229,14 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 untold=int(book.failures[arm]),
                 chance_feasible=float(answers.passing[arm]) if seen else None,
                 chance_best=float(answers.chances[arm]) if seen else None,
+                left=left,
             )
         )
     return Verdict(
         study=plan.definition.name,
         arm=plan.definition.arm_names[best],
         feasible=feasible,
-        verdict=("feasible" if feasible else "infeasible") if sure else "too-close-to-call",
+        verdict=outcome if sure else Outcome.TOO_CLOSE,
         confidence=min(confidence, SURE) if doubts else confidence,
         chance_feasible=chance,
         chance_keeps_limits=keeps,
@@ -219,45 +254,20 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         ),
         brought=view.brought,
         apparent=plan.definition.arm_names[apparent],
+        problem=plan.problem,
         doubts=doubts,
     )
+
+
+def _status(left: Rejection | None) -> Status:
+    if left is None:
+        return Status.RUNNING
+    return Status.WITHDRAWN if left.is_withdrawal else Status.REJECTED
 
 
 def _never_varies(beliefs: Beliefs, judged: Mask) -> Mask:
     """Tell which attributes never varied, where more pulls would not show any event either."""
     return np.asarray((beliefs.variances[judged].max(axis=0) == 0.0) & ~beliefs.shares)
-
-
-def no_answer(plan: Plan, view: View) -> str:
-    """Return why no arm can be named, and what to do about it."""
-    name = plan.definition.name
-    words = f"study {name!r} has no arm with enough observations to judge it by"
-    gone = departed(plan, view, view.departures)
-    if len(gone) > _MOST_NAMED:
-        gone[_MOST_NAMED:] = [f"and {len(gone) - _MOST_NAMED} further arms"]
-    words += f": {'; '.join(gone)}." if gone else "."
-    if view.last is None or any(view.alive):
-        return f"{words} Tell some pulls first."
-    kept = " Study.bring takes what was told along." if view.told else ""
-    return (
-        f"{words} Fix the evaluations, then bring arms back while pulls are left (ringfence revive "
-        f"{shlex.quote(name)} ARM --storage URL, or Study.revive); or begin a study of another "
-        "name, or delete this one (ringfence studies --storage URL --delete "
-        f"{shlex.quote(name)}).{kept}"
-    )
-
-
-def departed(plan: Plan, view: View, departures: Iterable[Departure]) -> list[str]:
-    """Return arms that left, a line each, with why; those that failed with their last error."""
-    return [
-        f"{plan.definition.arm_names[one.arm]} {with_error(one.reason, view.errors.get(one.arm))}"
-        for one in (departure.rejection for departure in departures)
-    ]
-
-
-def with_error(reason: str, error: str | None) -> str:
-    """Return why an arm left, with what its last failed pull said."""
-    return reason if error is None else f"{reason} (the last error: {error})"
 
 
 def _margin(evidence: Evidence, arm: int) -> float:
@@ -301,16 +311,16 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
     )
 
 
-def answers_drawn(plan: Plan, book: Book, judged: Mask, favoured: int) -> Answers:
+def answers_drawn(plan: Plan, snapshot: Snapshot, judged: Mask, favoured: int) -> Answers:
     """Return the answers of draws of what the truth may be, of the arms that are judged."""
-    evidence = book.evidence(judged, plan.priority)
+    evidence = snapshot.evidence(judged, plan.priority)
     return drawn_answers(
         verdict_stream(plan.definition.seed),
-        book.beliefs(),
+        snapshot.beliefs,
         evidence.scales,
         evidence.thresholds,
         arms=np.flatnonzero(judged),
-        baseline=book.baseline,
+        baseline=snapshot.book.baseline,
         factors=plan.problem.factors,
         favoured=favoured,
     )

@@ -8,6 +8,7 @@ from numpy import ma
 
 from ringfence.core.arrays import Floats
 from ringfence.interfaces.bridges.fitting import TIMES
+from ringfence.reports.verdict import reason
 from ringfence.study.verdict import Verdict
 
 
@@ -20,7 +21,7 @@ def cv_results(
     """Return the table; `scores` maps the metrics that are scores to their names in it.
 
     Settings have been fitted a different number of times (`pulls`). Means and deviations are of
-    the fits that succeeded, NaN where none did; `status` says whether and why a setting left,
+    the fits that succeeded, NaN where none did; `status` says whether a setting left, `reason` why,
     `margin` is its worst violation in units of the noise, `feasible` whether that is 0 or less.
     """
     names = [arm.name for arm in verdict.arms]
@@ -36,7 +37,8 @@ def cv_results(
     margins = [np.nan if arm.margin is None else arm.margin for arm in verdict.arms]
     return table | {
         "pulls": np.array([arm.pulls for arm in verdict.arms]),
-        "status": np.array([arm.status for arm in verdict.arms], dtype=object),
+        "status": np.array([arm.status.value for arm in verdict.arms], dtype=object),
+        "reason": np.array([reason(arm, verdict) for arm in verdict.arms], dtype=object),
         "kind": np.array([arm.kind or "" for arm in verdict.arms], dtype=object),
         "feasible": np.array([margin <= 0.0 for margin in margins]),
         "margin": np.array(margins),

@@ -9,6 +9,7 @@ from typing import Any
 
 from ringfence.core.errors import InputError, one_of
 from ringfence.interfaces.studies import Study
+from ringfence.reports.verdict import reason
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -96,7 +97,8 @@ def _arm_row(arm: ArmVerdict, verdict: Verdict) -> dict[str, Any]:
         "margin low": arm.margin_low,
         "margin high": arm.margin_high,
         "blocked_by": "; ".join(arm.blocked_by),
-        "status": arm.status,
+        "status": arm.status.value,
+        "reason": reason(arm, verdict),
     }
 
 

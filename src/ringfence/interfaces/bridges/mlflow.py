@@ -7,7 +7,7 @@ from typing import Any
 from ringfence.core.errors import InputError
 from ringfence.core.strict import strict
 from ringfence.interfaces.studies import Study
-from ringfence.reports.verdict import sentence, verdict_document
+from ringfence.reports.verdict import reason, sentence, verdict_document
 
 _SIGNS = ((">=", "from"), ("<=", "up to"), (">", "above"), ("<", "below"))
 _LONGEST = 500  # characters of a parameter, which older servers limit
@@ -52,7 +52,7 @@ def log_to_mlflow(study: Study, *, client: Any = None) -> str:
         fixed["budget"] = verdict.budget
         mlflow.log_params(_cut(fixed))
         mlflow.set_tags(
-            {"arm": verdict.arm, "verdict": verdict.verdict, "sentence": sentence(verdict)}
+            {"arm": verdict.arm, "verdict": verdict.verdict.value, "sentence": sentence(verdict)}
         )
         numbers = ("confidence", "chance_feasible", "chance_keeps_limits", "pulls_used")
         mlflow.log_metrics(_finite({key: getattr(verdict, key) for key in numbers}))
@@ -60,10 +60,11 @@ def log_to_mlflow(study: Study, *, client: Any = None) -> str:
             with mlflow.start_run(run_name=arm.name, nested=True):
                 keys = definition.arms[arm.name]
                 mlflow.log_params(_cut({params[key]: value for key, value in keys.items()}))
-                mlflow.set_tags({"status": arm.status, "kind": arm.kind or "not judged"})
+                tags = {"status": arm.status.value, "reason": reason(arm, verdict)[:_LONGEST]}
+                mlflow.set_tags({**tags, "kind": arm.kind or "not judged"})
                 found = {metrics[name]: one.value for name, one in arm.estimates.items()}
                 mlflow.log_metrics(_finite({**found, "margin": arm.margin, "pulls": arm.pulls}))
-        mlflow.log_text(study.record(), "record.html")
+        mlflow.log_text(study.record(verdict=verdict), "record.html")
         mlflow.log_dict(strict(verdict_document(verdict)), "verdict.json")
         return str(run.info.run_id)
 

@@ -220,7 +220,9 @@ class OptunaReview:
         if self.is_deceiver:
             word = "infeasible" if mine.kind == "infeasible-suboptimal" else "a deceiver"
             sure = f"{percent(self.doubt.breaks)} sure"
-            return f"{trial} is probably {word} ({sure}): {self._averaged(mine, count)}."
+            return (
+                f"{trial} is probably {word} ({sure}): {self._averaged(self.verdict, mine, count)}."
+            )
         if self.best_arm == self.verdict.arm:
             return f"{trial} stands: averaged over {count} trials its arm is the answer."
         return (
@@ -228,10 +230,10 @@ class OptunaReview:
             f"chance of {percent(self.doubt.right)}."
         )
 
-    def _averaged(self, arm: ArmVerdict, count: int) -> str:
+    def _averaged(self, verdict: Verdict, arm: ArmVerdict, count: int) -> str:
         """Return which limits an arm breaks, and what the best trial itself had read."""
         past = (
-            f"looks {outside(arm, chance=False)}"
+            f"looks {outside(arm, verdict, chance=False)}"
             if arm.blocked_by
             else "breaks a limit more often than not"
         )
@@ -244,10 +246,9 @@ class OptunaReview:
             )
             if self.best is not None
         ]
-        objective = next(iter(arm.estimates))
         return (
-            f"over {count} trials it {past}; {objective} is "
-            f"{shown(arm.estimates[objective])}; the trial itself had {', '.join(readings)}"
+            f"over {count} trials it {past}; {verdict.objective} is "
+            f"{shown(arm.estimates[verdict.objective])}; the trial itself had {', '.join(readings)}"
         )
 
     @cached_property

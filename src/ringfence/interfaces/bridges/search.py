@@ -226,7 +226,7 @@ class ConstrainedSearchCV(Delegating, MetaEstimatorMixin, BaseEstimator):  # typ
         if errors:
             warnings.warn(
                 f"{len(errors)} fits failed, the first with {errors[0]}. They are charged; "
-                "cv_results_['status'] tells which settings were withdrawn.",
+                "cv_results_['reason'] tells which settings were withdrawn.",
                 FitFailedWarning,
                 stacklevel=3,
             )

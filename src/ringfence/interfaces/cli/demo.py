@@ -174,7 +174,7 @@ def _paced(seconds: float) -> Callable[[str, int], dict[str, float]]:
 def _conclude(study: Any, verdict: "Verdict", keep: Path | None) -> None:
     from ringfence.interfaces.cli.verdicts import show_verdict
 
-    show_verdict(study, verdict)
+    show_verdict(verdict)
     output.say("\nWhy the others lost:")
     for arm in verdict.arms:
         if arm.name != verdict.arm:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ringfence.core.errors import StorageAwayError, one_line
+from ringfence.core.errors import EstimateError, StorageAwayError, one_line
 from ringfence.execution.backoff import Outage
 from ringfence.interfaces.cli import output
 
@@ -69,7 +69,7 @@ class Display:
 
     def _show(self) -> None:
         if self._live is not None:
-            self._live.update(_picture(self._known.status(), self._known), refresh=True)
+            self._live.update(_picture(self._known), refresh=True)
             return
         stands = self._known.status()
         quarter = 4 * (stands.told + stands.failed) // max(stands.budget, 1)
@@ -121,15 +121,21 @@ class Display:
             self._live = None
 
 
-def _picture(stands: Any, known: Any) -> Any:
+def _picture(known: Any) -> Any:
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.text import Text
 
     from ringfence.reports.verdict import percent
+    from ringfence.study.verdict import in_the_running
 
+    view = known.view()
+    verdict = None
+    if in_the_running(view).any():
+        with suppress(EstimateError):
+            verdict = known.verdict_on(view)
+    stands = known.status(view, verdict)
     done = stands.told + stands.failed
-    verdict = known.recommend() if stands.arm is not None else None
     lines: list[Any] = [
         Text(f"{stands.study}: {done} of {stands.budget} pulls, round {stands.phase + 1}"),
         ProgressBar(total=stands.budget, completed=done, width=60),

@@ -28,6 +28,7 @@ from ringfence.interfaces.cli.verdicts import (
 
 if TYPE_CHECKING:
     from ringfence.interfaces.studies import Study
+    from ringfence.study.verdict import Verdict
 
 StudyPath = Annotated[
     str,
@@ -81,20 +82,20 @@ def run(
     if open_page:
         require_web()
     with output.aside(when=json):  # what evaluations print is no part of the document
-        known = _finished(
+        known, verdict = _finished(
             study, storage, workers=workers, open_page=open_page, take_over=take_over,
             outage_minutes=outage_minutes, json=json,
         )  # fmt: skip
     if record is not None:
-        write_record(known, record, quiet=json)
-    give_verdict(known, json=json, wide=wide, min_confidence=min_confidence)
+        write_record(known, verdict, record, quiet=json)
+    give_verdict(verdict, json=json, wide=wide, min_confidence=min_confidence)
 
 
 def _finished(
     study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool,
     outage_minutes: float | None, json: bool,
-) -> "Study":  # fmt: skip
-    """Return the study once its budget is spent; an interrupt ends the command."""
+) -> "tuple[Study, Verdict]":  # fmt: skip
+    """Return the study once its budget is spent, and its verdict; an interrupt ends the command."""
     from ringfence.execution.patience import patiently
     from ringfence.interfaces.cli.serve import page_beside
     from ringfence.interfaces.study_file import read_study_file
@@ -119,7 +120,7 @@ def _finished(
     display = Display(known, quiet=json)
     try:
         with ending_as_interrupts(), beside:
-            known.optimize(
+            verdict = known.optimize(
                 evaluation,
                 workers=workers,
                 told=display.told,
@@ -145,4 +146,4 @@ def _finished(
         ) from None
     finally:
         display.close()
-    return known
+    return known, verdict or known.recommend()  # its budget may have been raised a moment ago

@@ -21,6 +21,7 @@ from ringfence.interfaces.cli.verdicts import (
     give_verdict,
     require_confidence,
     require_record,
+    verdict_so_far,
     write_record,
 )
 
@@ -54,9 +55,10 @@ def recommend(
     if record is not None:
         require_record(record)
     known = open_study(study, storage)
+    verdict = verdict_so_far(known, json=json)
     if record is not None:
-        write_record(known, record, quiet=json)
-    give_verdict(known, json=json, wide=wide, min_confidence=min_confidence)
+        write_record(known, verdict, record, quiet=json)
+    give_verdict(verdict, json=json, wide=wide, min_confidence=min_confidence)
 
 
 def ask(
@@ -149,7 +151,7 @@ def fail(
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
-    from ringfence.study.verdict import departed
+    from ringfence.reports.departures import departed
 
     known = open_study(study, storage)
     view = known.desk.look(samples=False)
@@ -188,7 +190,7 @@ def explain(
 
     known = open_study(study, storage)
     if arm is not None:
-        known.explain(arm)  # refuses an arm that is not there
+        known.require_arm(arm)
     document = explanation(known.recommend(), arm)
     if json:
         output.print_json(document)

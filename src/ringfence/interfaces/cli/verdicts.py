@@ -14,7 +14,8 @@ from ringfence.interfaces.cli import output
 if TYPE_CHECKING:
     from ringfence.study.verdict import Verdict
 
-EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": 4}
+_UNSURE = 4
+EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": _UNSURE}
 
 MinConfidence = Annotated[
     float | None,
@@ -42,40 +43,43 @@ def require_confidence(least: float | None) -> None:
     )
 
 
+def verdict_so_far(known: Any, *, json: bool) -> "Verdict":
+    """Return the verdict; what functions of one's own print is no part of a document."""
+    with output.aside(when=json):
+        verdict: Verdict = known.recommend()
+    return verdict
+
+
 def give_verdict(
-    known: Any, *, json: bool, wide: bool = False, min_confidence: float | None = None
+    verdict: "Verdict", *, json: bool, wide: bool = False, min_confidence: float | None = None
 ) -> None:
     """Show the verdict, and end with the exit code that says it."""
     from ringfence.reports.verdict import verdict_document
 
-    with output.aside(when=json):
-        verdict = known.recommend()
     unsure = min_confidence is not None and verdict.confidence < min_confidence
     if json:
         asked = {} if min_confidence is None else {"min_confidence": min_confidence}
         output.print_json({**verdict_document(verdict), **asked})
     else:
-        show_verdict(known, verdict, wide=wide)
+        show_verdict(verdict, wide=wide)
         if unsure:
             output.say(
                 f"- {100 * verdict.confidence:.1f}% sure is less than the "
                 f"{100 * (min_confidence or 0.0):g}% asked for: exit code 4."
             )
-    code = EXIT_CODES["too-close-to-call" if unsure else verdict.verdict]
-    raise SystemExit(code)
+    raise SystemExit(_UNSURE if unsure else EXIT_CODES[verdict.verdict])
 
 
-def show_verdict(known: Any, verdict: "Verdict", *, wide: bool = False) -> None:
+def show_verdict(verdict: "Verdict", *, wide: bool = False) -> None:
     """Show a verdict to people: the sentence, the arms, and what else there is to know."""
     from ringfence.reports.arms_table import arms_of, layouts
     from ringfence.reports.verdict import remarks, sentence
 
     output.say(sentence(verdict))
-    limits = [str(constraint) for constraint in known.desk.plan.problem.constraints]
     arms = arms_of(verdict, every=wide)
     shown = output.show_fitting(
         f"{verdict.pulls_used} of {verdict.budget} pulls",
-        layouts(verdict, limits, arms),
+        layouts(verdict, verdict.problem.constraints, arms),
         whole=wide,
     )
     hidden = [f"{count} more arms"] if (count := len(verdict.arms) - len(arms)) else []
@@ -94,10 +98,10 @@ def require_record(path: Path) -> None:
     require_path(path, [".html"], key="record")
 
 
-def write_record(known: Any, path: Path, *, quiet: bool) -> None:
+def write_record(known: Any, verdict: "Verdict", path: Path, *, quiet: bool) -> None:
     """Write the decision record."""
     from ringfence.reports.files import write_file
 
-    write_file(path, known.record().encode(), key="record")
+    write_file(path, known.record(verdict=verdict).encode(), key="record")
     if not quiet:
         output.say(f"decision record: {path}")

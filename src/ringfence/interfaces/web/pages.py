@@ -26,11 +26,12 @@ from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
 from ringfence.reports.arms_table import brief_chance
 from ringfence.reports.cards import cards_of
+from ringfence.reports.departures import no_answer, standing
 from ringfence.reports.ordering import shown_arms
 from ringfence.reports.sheet import KIND_WORDS, limits_of
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
-from ringfence.study.verdict import ArmVerdict, no_answer
+from ringfence.study.verdict import ArmVerdict
 
 MOST_ARMS = 40
 _FIELDS = 20
@@ -192,7 +193,7 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
-        "reason": words.reason,
+        "standing": standing,
         "shown": words.shown,
     }
 

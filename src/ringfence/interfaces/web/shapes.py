@@ -284,7 +284,12 @@ class Arm(BaseModel):
     estimates: dict[str, Estimate]
     margin: float | None
     kind: str | None
-    status: str
+    status: Literal["in the running", "rejected", "withdrawn"]
+    cause: Annotated[
+        Literal["rejected", "failing", "unseen", "with-baseline"] | None,
+        Field(description="Why it left: a code; null of an arm in the running."),
+    ]
+    reason: Annotated[str, Field(description="Why it was dropped or kept, in words.")]
     blocked_by: list[str]
     phase: int | None
     rival: str | None

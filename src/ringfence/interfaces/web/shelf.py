@@ -147,7 +147,7 @@ class Shelf:
 def _looked(study: Study, pulse: str) -> Look:
     view = study.view()
     verdict = verdict_of(study.desk.plan, view) if in_the_running(view).any() else None
-    return Look(study, pulse, view, study.status(view), verdict)
+    return Look(study, pulse, view, study.status(view, verdict), verdict)
 
 
 def possible(name: str) -> str:

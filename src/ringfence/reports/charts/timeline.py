@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ringfence.policies.policy import AdaptivePolicy
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.figures.timeline import (
     ANSWER,
     MOST_BARS,
     REJECTED,
     RUNNING,
+    WITHDRAWN,
     timeline_rows,
     timeline_title,
 )
 from ringfence.reports.figures.words import counted
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import WITHDRAWN, Round
+from ringfence.study.facts import Round
 from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 560, 19
@@ -29,7 +29,7 @@ def timeline_chart(
     """Return bars of a phase policy's arms, strips of an adaptive one's."""
     alt = altair()
     rows = timeline_rows(plan, verdict, rounds)
-    adaptive = isinstance(plan.policy, AdaptivePolicy)
+    adaptive = not plan.policy.has_phases
     end = max((row["end"] for row in rows), default=1)
     x = alt.X(
         "start:Q",

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ringfence.policies.policy import AdaptivePolicy
 from ringfence.reports.figures.stretches import Stretch, stretches
 from ringfence.reports.figures.timeline import MOST_BARS
 from ringfence.reports.figures.words import shortened
@@ -67,7 +66,7 @@ def allocation_title(verdict: Verdict, rows: Sequence[dict[str, Any]], spent: in
 
 def _parts(plan: Plan, rounds: Sequence[Round]) -> list[tuple[str, Stretch]]:
     """Return the stretches of pulls that are told apart, each with its name."""
-    if not isinstance(plan.policy, AdaptivePolicy):
+    if plan.policy.has_phases:
         by_round = stretches(rounds)
         if len(by_round) <= MOST_PARTS:
             return [(f"phase {k}", part) for k, part in enumerate(by_round, start=1)]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ringfence.reports.figures.words import answer_of, counted, kind_in_words, shortened
 from ringfence.reports.verdict import headline, reason
-from ringfence.study.verdict import ArmVerdict, Verdict
+from ringfence.study.verdict import ArmVerdict, Outcome, Verdict
 
 MOST_ARMS = 300
 _TURN = {"deceiver": 0, "feasible-suboptimal": 1, "infeasible-suboptimal": 2}
@@ -45,7 +45,7 @@ def distance(verdict: Verdict, arm: ArmVerdict, answer: ArmVerdict) -> float:
     if not verdict.feasible:
         others = _margins(answer)
         return _ratio(abs(margins[1] - others[1]), math.hypot(_half(margins), _half(others)))
-    own, best = _objective(arm), _objective(answer)
+    own, best = _objective(verdict, arm), _objective(verdict, answer)
     behind = _ratio(abs(own[1] - best[1]), math.hypot(_half(own), _half(best)))
     outside = _ratio(max(margins[1], 0.0), _half(margins))
     if arm.kind == "deceiver":
@@ -56,7 +56,7 @@ def distance(verdict: Verdict, arm: ArmVerdict, answer: ArmVerdict) -> float:
 def map_title(verdict: Verdict) -> str:
     """Return what the map shows, as a headline."""
     said = headline(verdict, shortened(verdict.arm))
-    return said if verdict.verdict == "feasible" else f"{said[0].upper()}{said[1:]}"
+    return said if verdict.verdict == Outcome.FEASIBLE else f"{said[0].upper()}{said[1:]}"
 
 
 def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
@@ -83,7 +83,7 @@ def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _row(verdict: Verdict, arm: ArmVerdict) -> dict[str, Any]:
-    low, value, high = _objective(arm)
+    low, value, high = _objective(verdict, arm)
     margin_low, margin, margin_high = _margins(arm)
     return {
         "name": arm.name,
@@ -99,13 +99,13 @@ def _row(verdict: Verdict, arm: ArmVerdict) -> dict[str, Any]:
         "pulls": arm.pulls,
         "status": arm.status,
         "phase": arm.phase,
-        "why": reason(arm),
+        "why": reason(arm, verdict, alone=True),
     }
 
 
-def _objective(arm: ArmVerdict) -> tuple[float, float, float]:
-    """Return the objective between the ends of its interval; attributes begin with it."""
-    one = next(iter(arm.estimates.values()))
+def _objective(verdict: Verdict, arm: ArmVerdict) -> tuple[float, float, float]:
+    """Return the objective between the ends of its interval."""
+    one = arm.estimates[verdict.objective]
     return one.low, one.value, one.high
 
 

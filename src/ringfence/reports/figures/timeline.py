@@ -8,16 +8,17 @@ hopeless ones less and less: a strip an arm, of its share of each stretch of pul
 from collections.abc import Sequence
 from typing import Any
 
-from ringfence.policies.policy import AdaptivePolicy
 from ringfence.reports.figures.stretches import first_pull_after, stretches
 from ringfence.reports.figures.words import counted, shortened
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import WITHDRAWN, Round
-from ringfence.study.verdict import ArmVerdict, Verdict
+from ringfence.study.facts import Round
+from ringfence.study.verdict import ArmVerdict, Status, Verdict
 
 MOST_BARS = 40
 MOST_STRETCHES = 32
 ANSWER, RUNNING, REJECTED = "the answer", "in the running", "rejected"
+WITHDRAWN = "withdrawn"
+_FATES = {Status.RUNNING: RUNNING, Status.REJECTED: REJECTED, Status.WITHDRAWN: WITHDRAWN}
 
 
 def timeline_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list[dict[str, Any]]:
@@ -28,7 +29,7 @@ def timeline_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list
     """
     if not rounds:
         return []
-    if isinstance(plan.policy, AdaptivePolicy):
+    if not plan.policy.has_phases:
         return _strips(verdict, rounds)
     end = rounds[-1].first - 1 + (0 if rounds[-1].is_last else rounds[-1].size)
     rows = []
@@ -68,15 +69,13 @@ def fate_of(verdict: Verdict, arm: ArmVerdict) -> str:
     """Return what became of an arm, in a word or two."""
     if arm.name == verdict.arm:
         return ANSWER
-    if arm.phase is None:
-        return RUNNING
-    return WITHDRAWN if arm.status.startswith(WITHDRAWN) else REJECTED
+    return _FATES[arm.status]
 
 
 def timeline_title(plan: Plan, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
     """Return what the timeline shows, as a headline."""
     name = shortened(verdict.arm)
-    if isinstance(plan.policy, AdaptivePolicy):
+    if not plan.policy.has_phases:
         end = max((row["end"] for row in rows), default=0)
         late = [row for row in rows if row["start"] >= 0.75 * end]
         pulls: dict[str, int] = {}

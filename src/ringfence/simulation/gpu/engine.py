@@ -17,9 +17,9 @@ from numba import cuda
 
 from ringfence.core.errors import InputError
 from ringfence.core.running import Recipe
-from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
-from ringfence.simulation import adaptive_kernels, recorded_kernels
+from ringfence.policies.course import Course, Opening
 from ringfence.simulation.counts import Counts
+from ringfence.simulation.course import make_body, make_room
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.gpu import kernels as gpu_kernels
 from ringfence.simulation.gpu.compilation import (
@@ -30,15 +30,10 @@ from ringfence.simulation.gpu.compilation import (
 )
 from ringfence.simulation.gpu.draws import SERIES, STATE
 from ringfence.simulation.gpu.kernels import HEADER, LeanDesign, Place, Shape
-from ringfence.simulation.gpu.rooms import (
-    layout_of,
-    room_maker,
-    size_of,
-    sums_recording,
-)
-from ringfence.simulation.kernels import Tally, never
+from ringfence.simulation.gpu.rooms import fill_normals, layout_of, room_maker, size_of
 from ringfence.simulation.laws import GaussianLaw
-from ringfence.simulation.records import Recording, SampleRecord
+from ringfence.simulation.records import Recording, SampleRecord, sums_recording
+from ringfence.simulation.tally import Tally
 
 MOST_LEAN_ARMS = 6
 _LEAN_CHUNK = 2**30
@@ -49,20 +44,20 @@ _THREADS, _BLOCKS = 128, 32  # threads in a block, blocks a multiprocessor
 
 # What threads only read, and share: always, and where the noise is known.
 _READ = (
-    "room.everyone",
     "room.seen.in_flight",
     "room.seen.thresholds",
+    "room.seen.baseline",
     "room.record.everyone",
-    "room.versus.place",
-    "room.versus.factors",
+    "room.factors",
+    *(f"state.{field}" for field in ("phases", "first")),
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
-_READ_KNOWN = ("room.scales", "room.seen.scales", "room.seen.covariances")
+_READ_KNOWN = ("room.seen.scales", "room.seen.covariances")
 
 
 def chunk_size(experiment: Experiment) -> int:
     """Return how many replications make a chunk: enough to fill a GPU, whatever the machine."""
-    if is_lean(experiment):
+    if suits_lean(experiment):
         return _LEAN_CHUNK
     arm_count = len(experiment.instance.arms)
     work = arm_count**2 * max(1, len(experiment.phases))
@@ -90,7 +85,7 @@ def count_chunk(
     key, other_key = (np.uint32(word) for word in experiment.key(seed, chunk))
     with _some_gpu():
         try:
-            kernel, arguments = _lean(experiment) if is_lean(experiment) else _course(experiment)
+            kernel, arguments = _lean(experiment) if suits_lean(experiment) else _course(experiment)
             out = _on_device(np.zeros(HEADER + 3 * arm_count + phase_count, np.int64))
             blocks = shape or _shape()
             kernel[blocks](key, other_key, replications, *arguments, out)
@@ -104,23 +99,21 @@ def count_chunk(
     tally = experiment.empty_tally(0)
     tally.misjudged[0] = found[0]
     experiment.require_sound(tally)
+    _, errors, flag_errors = found[:HEADER]
     pulls, lost, chosen = np.split(found[HEADER:], (arm_count, arm_count + phase_count))
-    chosen = chosen.reshape(arm_count, 2)
-    design = experiment.adaptive_design if experiment.is_adaptive else experiment.design
-    right_flag = int(design.feasible)
     return Counts(
         replications=replications,
-        errors=replications - int(chosen[design.optimal, right_flag].sum()),
-        wrong_flag=int(chosen[:, 1 - right_flag].sum()),
+        errors=int(errors),
+        wrong_flag=int(flag_errors),
         lost_in_phase=lost,
         pulls=pulls.astype(np.float64),
-        chosen=chosen,
+        chosen=chosen.reshape(arm_count, 2),
         only_here_wrong=0,
         only_first_wrong=0,
     )
 
 
-def is_lean(experiment: Experiment) -> bool:
+def suits_lean(experiment: Experiment) -> bool:
     """Tell whether the fastest kernel will do.
 
     It is for few Gaussian arms under known noise, and phases that pull all survivors alike. Its
@@ -128,12 +121,12 @@ def is_lean(experiment: Experiment) -> bool:
     """
     policy = experiment.policy
     return (
-        isinstance(policy, PhasePolicy)
+        policy.has_phases
         and isinstance(experiment.instance.law, GaussianLaw)
         and not experiment.is_recorded
         and len(experiment.instance.arms) <= MOST_LEAN_ARMS
         and not any(phase.extra for phase in experiment.phases)
-        and (policy.reject or never).__module__.startswith("ringfence.")
+        and policy.course.rule.__module__.startswith("ringfence.")
     )
 
 
@@ -174,7 +167,7 @@ def is_supported(experiment: Experiment) -> bool:
 def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
     """Return the fastest kernel and what it reads."""
     design, law = experiment.design, experiment.instance.law
-    pulls = design.phases[:, 0].astype(np.float64)
+    pulls = np.array([phase.pulls for phase in experiment.phases], np.float64)
     totals = np.cumsum(pulls)
     optimal = [int(arm) for arm in np.flatnonzero(design.optimal)]
     factors = law.arrays.factors
@@ -185,12 +178,11 @@ def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         keeps=tuple(phase.keep for phase in experiment.phases),
         alike=bool((factors == factors[0]).all()),
     )
-    reject = experiment.policy.reject if isinstance(experiment.policy, PhasePolicy) else None
-    kernel = gpu_kernels.lean_kernel(reject, shape)
+    kernel = gpu_kernels.lean_kernel(experiment.policy.course.rule, shape)
     weights = [(totals - pulls) / totals, pulls / totals, np.sqrt(pulls) / totals]
     read = LeanDesign(
         weights=np.stack(weights, axis=1),
-        totals=np.cumsum(design.phases[:, 0]),
+        totals=totals.astype(np.int64),
         means=law.arrays.means,
         factors=factors,
         scales=design.scales,
@@ -205,28 +197,21 @@ def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
 
 def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
     """Return the kernel for any policy and law, and what it reads."""
-    place, recording = _place(experiment), _recording(experiment)
-    policy = experiment.policy
-    shared = frozenset(_READ if experiment.estimated else _READ + _READ_KNOWN)
-    rules: tuple[Callable[..., Any], ...]
-    if isinstance(policy, AdaptivePolicy):
-        rules, shared = (policy.choose, policy.answer), shared | {"room.seen.alive"}
-        design: Any = experiment.adaptive_design
-    else:
-        rules, design = (policy.reject or never,), experiment.design
+    place, recording, course = _place(experiment), _recording(experiment), experiment.policy.course
     kernel = _course_kernel(
-        rules,
+        course,
         (recording.forget, recording.add, recording.look),
         layout_of(place),
-        shared,
+        frozenset(_READ if experiment.estimated else _READ + _READ_KNOWN),
         estimated=experiment.estimated,
     )
-    return kernel, tuple(map(_on_device, (experiment.instance.law.arrays, design, place)))
+    given = experiment.instance.law.arrays, experiment.design, place
+    return kernel, tuple(map(_on_device, given))
 
 
 @cache
 def _course_kernel(
-    rules: tuple[Callable[..., Any], ...],
+    course: Course,
     record: tuple[Callable[..., None], Callable[..., None], Callable[..., None]],
     layout: Any,
     shared: frozenset[str],
@@ -234,38 +219,30 @@ def _course_kernel(
     estimated: bool,
 ) -> Any:
     """Return a kernel, which is compiled for the layout of its rooms."""
-    forget, add, look = record
-    adaptive = len(rules) == 2
-    if adaptive:
-        body = adaptive_kernels.make_kernel(
-            rules[0], rules[1], None, forget, add, look, estimated=estimated
-        )
-    else:
-        body = recorded_kernels.make_kernel(rules[0], forget, add, look, estimated=estimated)
+    body = make_body(course, *record, estimated=estimated, relative=False)
     tally = layout.parts[Place._fields.index("tally")]
     counted = HEADER + sum(
         math.prod(part.shape)
         for name, part in zip(Tally._fields, tally.parts, strict=True)
         if name in ("lost_in_phase", "pulls", "chosen")
     )
-    return gpu_kernels.course_kernel(body, room_maker(layout, shared), counted, adaptive=adaptive)
+    return gpu_kernels.course_kernel(body, room_maker(layout, shared), counted)
 
 
 def _place(experiment: Experiment) -> Place:
     """Return an example of what a thread writes in."""
-    policy, recording = experiment.policy, _recording(experiment)
-    if isinstance(policy, AdaptivePolicy):
-        design = experiment.adaptive_design
+    design = experiment.design
+    if design.slots > 0:
         # A kernel is compiled for the size of its rooms: batches of 17 to 64 pulls share one.
         design = design._replace(slots=4 ** -(-(design.slots - 1).bit_length() // 2))
-        room: Any = adaptive_kernels.make_room(design, 0, recording, experiment.versus)
-        work = policy.make_work(len(experiment.instance.arms), len(design.scales))
-    else:
-        room = recorded_kernels.make_room(experiment.design, recording, 1, experiment.versus)
-        work = np.zeros(1)
+    course, recording = experiment.policy.course, _recording(experiment)
+    if not course.uses_covariances:
+        design = design._replace(covariances=np.zeros((1, 1, 1)))
+    arm_count, width = len(design.optimal), len(design.scales)
+    opening = Opening(experiment.warm_up, experiment.phases)
     return Place(
-        room=room,
-        work=work,
+        room=make_room(design, recording, 1),
+        state=course.make_state(opening, arm_count, width, design.slots),
         tally=experiment.empty_tally(1),
         words=np.zeros(STATE, np.uint32),
         order_words=np.zeros(STATE, np.uint32),
@@ -277,7 +254,8 @@ def _recording(experiment: Experiment) -> Recording:
     law = experiment.instance.law
     if experiment.is_recorded:
         return law.recording
-    return sums_recording(law.draw_block, len(experiment.instance.scales), law.normals)
+    width = len(experiment.design.scales)
+    return sums_recording(law.draw_block, width, law.normals, fill_normals)
 
 
 def _on_device(tree: Any) -> Any:

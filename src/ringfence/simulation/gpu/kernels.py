@@ -1,13 +1,12 @@
 """Kernels for a GPU: one replication a thread at a time, counted in the thread.
 
-`course_kernel` runs the very bodies of `recorded_kernels` and `adaptive_kernels`, one replication
-after the other, for every policy and law. `lean_kernel` is for what must be fastest: few Gaussian
-arms under known noise and a phase policy of ours; see docs/gpu.md. Whatever the number of threads,
-replication r of a chunk draws the same numbers. What is counted is added up in each block, and
-then once a block in `out`: faults of a rule, pulls by arm, losses by phase, answers by arm and flag
-(from which errors follow).
+`course_kernel` runs the body of all simulations for every policy and law. `lean_kernel` is for what
+must be fastest: few Gaussian arms under known noise and a phase policy of ours; see docs/gpu.md.
+Whatever the number of threads, replication r of a chunk draws the same numbers. What is counted is
+added up in each block, and then once a block in `out`: faults of a rule, errors, wrong flags, pulls
+by arm, losses by phase, answers by arm and flag.
 
-May touch core, policies, simulation's kernels and numba-cuda.
+May touch core, policies, simulation and numba-cuda.
 """
 
 from collections.abc import Callable
@@ -18,29 +17,40 @@ import numpy as np
 from numba import boolean, cuda, float64, int32, int64
 
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.policies.policy import Reject
+from ringfence.policies.evidence import Reject
 from ringfence.simulation.gpu.compilation import device, kernel
 from ringfence.simulation.gpu.draws import ORDER, PULLS, Philox, normal_pair, start
 
-HEADER = 1  # entries of `out` before the pulls by arm
+HEADER = 3  # entries of `out` before the pulls by arm
 LEAN_REGISTERS = 128
 
 _u32 = np.uint32
 
 
 class Place(NamedTuple):
-    """All that a thread writes in: the room of its policy, its counts and its streams."""
+    """All that a thread writes in: room, the state of its course, its counts and its streams."""
 
     room: Any
-    work: Any
+    state: Any
     tally: Any
     words: Any
     order_words: Any
 
 
-def add_up(block: Any, out: Any, misjudged: int, pulls: Any, lost: Any, chosen: Any) -> None:
+def add_up(
+    block: Any,
+    out: Any,
+    misjudged: int,
+    errors: int,
+    flag_errors: int,
+    pulls: Any,
+    lost: Any,
+    chosen: Any,
+) -> None:
     """Add a thread's counts to its block's, and the block's to `out`."""
     cuda.atomic.add(block, 0, misjudged)
+    cuda.atomic.add(block, 1, errors)
+    cuda.atomic.add(block, 2, flag_errors)
     arm_count = pulls.shape[0]
     answers = HEADER + arm_count + lost.shape[0]
     for i in range(arm_count):
@@ -61,7 +71,7 @@ def clear(block: Any) -> None:
     cuda.syncthreads()
 
 
-def course_kernel(body: Callable[..., None], make_place: Any, width: int, *, adaptive: bool) -> Any:
+def course_kernel(body: Callable[..., None], make_place: Any, width: int) -> Any:
     """Return the kernel (key, other_key, size, arrays, design, given, out) of a course.
 
     `body` runs the replications of a tally, here one; `make_place` copies a Place from `given`,
@@ -78,14 +88,18 @@ def course_kernel(body: Callable[..., None], make_place: Any, width: int, *, ada
         place = make_place(given)
         tally = place.tally
         rng, order_rng = Philox(place.words), Philox(place.order_words)
+        errors, flag_errors = int64(0), int64(0)
         for replication in range(cuda.grid(1), size, cuda.gridsize(1)):
             begin(place.words, key, other_key, replication, PULLS)
             begin(place.order_words, key, other_key, replication, ORDER)
-            if adaptive:
-                run(rng, order_rng, arrays, design, place.room, place.work, tally)
-            else:
-                run(rng, order_rng, arrays, design, place.room, tally)
-        add(block, out, tally.misjudged[0], tally.pulls, tally.lost_in_phase, tally.chosen)
+            tally.wrong[0], tally.flag_wrong[0] = False, False
+            run(rng, order_rng, arrays, design, place.room, place.state, tally)
+            errors += int64(tally.wrong[0])
+            flag_errors += int64(tally.flag_wrong[0])
+        add(
+            block, out, tally.misjudged[0], errors, flag_errors,
+            tally.pulls, tally.lost_in_phase, tally.chosen,
+        )  # fmt: skip
 
     return kernel(course)
 
@@ -123,7 +137,7 @@ class LeanDesign(NamedTuple):
 
 
 @cache
-def lean_kernel(reject: Reject | None, shape: Shape) -> Any:
+def lean_kernel(reject: Reject, shape: Shape) -> Any:
     """Return the kernel (key, other_key, size, design, out) of a phase policy on few arms.
 
     Phases are unrolled, each with as many arms as are left, so that loops over arms are short and
@@ -148,6 +162,7 @@ def lean_kernel(reject: Reject | None, shape: Shape) -> Any:
             chosen[i, 1] = 0
         for k in range(phase_count):
             lost[k] = 0
+        errors, flag_errors = int32(0), int32(0)
         for replication in range(cuda.grid(1), size, cuda.gridsize(1)):
             for i in range(arm_count):
                 arms[i] = i
@@ -161,12 +176,15 @@ def lean_kernel(reject: Reject | None, shape: Shape) -> Any:
                 if answer == i:
                     chosen[i, 0] += not flag
                     chosen[i, 1] += flag
-        add(block, out, 0, pulls, lost, chosen)
+            wrong_flag = flag != design.feasible
+            flag_errors += int32(wrong_flag)
+            errors += int32(wrong_flag or (design.optimal >> answer) & 1 == 0)
+        add(block, out, 0, int64(errors), int64(flag_errors), pulls, lost, chosen)
 
     return kernel(lean, registers=LEAN_REGISTERS)
 
 
-def _phase(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
+def _phase(reject: Reject, shape: Shape, number: int, slots: int) -> Any:
     """Return the function that pulls all that are left, drops arms, and runs the later phases."""
     width, normals, alike = shape.width, shape.normals, shape.alike
     pairs = (normals + 1) // 2
@@ -207,7 +225,7 @@ def _phase(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
     return device(phase)
 
 
-def _drop(reject: Reject | None, shape: Shape, number: int, slots: int) -> Any:
+def _drop(reject: Reject, shape: Shape, number: int, slots: int) -> Any:
     """Return the function that drops one arm after a phase, or goes on when enough are gone."""
     arm_count, width = shape.arm_count, shape.width
     if slots == shape.keeps[number]:

@@ -1,4 +1,4 @@
-"""Room for one replication in a GPU thread's own memory, and how it remembers sums of pulls.
+"""Room for one replication in a GPU thread's own memory, and how it is filled with normals.
 
 On the CPU a kernel is handed its arrays; a GPU has a hundred thousand threads, and each makes its
 own copies, from an example. Their shapes are known only when an experiment is, so the function
@@ -12,70 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Mask
+from ringfence.core.arrays import Floats
 from ringfence.simulation.gpu.compilation import inlined, is_simulated
 from ringfence.simulation.gpu.draws import next_pair
-from ringfence.simulation.records import Recording
 
 _KINDS = {"float64": "float64", "int64": "int64", "bool": "boolean", "uint32": "uint32"}
 
 
-class SumRecord(NamedTuple):
-    """What known noise needs of the pulls: their sums; the rest is for drawing a block."""
-
-    sums: Floats
-    noise: Floats
-    everyone: Mask
-    block: Floats
-
-
-def sums_recording(draw_block: Callable[..., None], width: int, normals: int) -> Recording:
-    """Return a recording by sums, for attributes that are means under known noise."""
-
-    def make(arm_count: int, _: int) -> SumRecord:
-        return SumRecord(
-            np.zeros((arm_count, width)),
-            np.zeros((normals, 1)),
-            np.ones((arm_count, 1), np.bool_),
-            np.zeros((width, 1)),
-        )
-
-    return Recording(make, forget_sums, _sums_adder(draw_block), look_at_sums)
-
-
-def forget_sums(record: SumRecord) -> None:
-    """Start anew."""
-    for i in range(record.sums.shape[0]):
-        for c in range(record.sums.shape[1]):
-            record.sums[i, c] = 0.0
-
-
-@cache
-def _sums_adder(draw_block: Callable[..., None]) -> Callable[..., None]:
-    def add(
-        rng: Any, arrays: Any, arm: int, count: int, pulls: int, record: SumRecord, scratch: Floats
-    ) -> None:
-        fill_normals(rng.words, record.noise)
-        draw_block(rng, arrays, record.noise, record.everyone, arm, pulls, record.block)
-        for c in range(record.sums.shape[1]):
-            record.sums[arm, c] += record.block[c, 0]
-
-    return add
-
-
-def fill_normals(words: Any, noise: Floats) -> None:
+def fill_normals(rng: Any, noise: Floats) -> None:
     """Fill the only lane of `noise` with standard normals, two at a time."""
     for d in range(0, noise.shape[0], 2):
-        first, second = next_pair(words)
+        first, second = next_pair(rng.words)
         noise[d, 0] = first
         if d + 1 < noise.shape[0]:
             noise[d + 1, 0] = second
-
-
-def look_at_sums(record: SumRecord, arm: int, count: int, estimates: Floats) -> None:
-    """Put an arm's means into `estimates`."""
-    for c in range(estimates.shape[1]):
-        estimates[arm, c] = record.sums[arm, c] / count
 
 
 class Leaf(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ringfence.core.arrays import Floats
-from ringfence.policies.policy import Choose
+from ringfence.policies.evidence import Choose
 
 OBJECTIVE, LIMIT, PULLS, RANK = range(4)  # an arm's estimates, pulls and place in priority
 SEEN_ROWS = 4

@@ -21,6 +21,7 @@ _ROUNDING = 1e-3  # of a mean weight that hardly varies
 _SPLIT_SLACK = math.log(1.5)
 OVERLAP_RATE = 0.02
 RARE_RATE = 2e-3
+EFFECTIVE = "effective errors"  # the check that the errors seen are worth enough equal ones
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def weight_checks(estimate: Estimate) -> list[Check]:
             f"{100 * _LARGEST_SHARE:g}%)",
         ),
         Check(
-            "effective errors",
+            EFFECTIVE,
             effective >= _LEAST_EFFECTIVE,
             f"{weighed.errors} errors are worth {effective:.0f} equal ones (at least "
             f"{_LEAST_EFFECTIVE:.0f})",

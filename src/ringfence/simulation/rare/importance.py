@@ -19,6 +19,7 @@ import numpy as np
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.streams import chunk_streams
+from ringfence.simulation import cpu
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.rare.mixture import Mixture, Weighed
 from ringfence.simulation.rare.modes import Mode, doubling_stages, modes_of, phase_stages
@@ -115,7 +116,7 @@ def require_rare(experiment: Experiment, replications: int) -> None:
 def opening(experiment: Experiment, seed: int) -> Mixture:
     """Return the mixture of the first pilot: every mode of the cost function alike."""
     if experiment.is_adaptive:
-        tally = experiment.run_chunk(seed, 0, _COURSES)
+        tally = cpu.run_chunk(experiment, seed, 0, _COURSES)
         stages = doubling_stages(experiment, tally.pulls / _COURSES)
     else:
         stages = phase_stages(experiment)

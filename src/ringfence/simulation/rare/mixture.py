@@ -1,7 +1,7 @@
 """Replications drawn from a mixture of modes, and the weight of each under the law itself.
 
-Replications run in the kernels that keep records of their pulls: here a record draws each block
-from the law of the replication's mode and keeps its sum, by stage and arm. The weight of a whole
+Replications run in the body of all simulations: here a record draws each block from the law of the
+replication's mode and keeps its sum, by stage and arm. The weight of a whole
 replication is then 1 / sum_m share_m exp(l_m), with l_m the log-likelihood ratio of mode m over the
 blocks that were drawn: it is bounded wherever some mode leads, and unbiased whatever the modes. May
 touch core, policies and simulation.
@@ -16,11 +16,12 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.streams import Generator
+from ringfence.simulation.cpu import chunk_size, run_course
 from ringfence.simulation.experiment import Experiment
-from ringfence.simulation.kernels import Tally
 from ringfence.simulation.rare.modes import Mode, Stages
 from ringfence.simulation.rare.tilts import Tilted, tilt
 from ringfence.simulation.records import Recording
+from ringfence.simulation.tally import Tally
 
 _MOST_NUMBERS = 2**19  # in the blocks that one chunk keeps
 _MOST_CHUNK = 2**12
@@ -66,7 +67,7 @@ class Mixture:
     def chunk_size(self) -> int:
         """How many replications make a chunk."""
         numbers = self.tilted.slopes.size // len(self.modes)
-        return max(1, min(_MOST_CHUNK, self.experiment.chunk_size, _MOST_NUMBERS // numbers))
+        return max(1, min(_MOST_CHUNK, chunk_size(self.experiment), _MOST_NUMBERS // numbers))
 
     def run_chunk(self, streams: tuple[Generator, Generator], replications: int) -> "Weighed":
         """Run replications from the mixture, and weigh them."""
@@ -87,7 +88,7 @@ class Mixture:
         )
         tally = self.experiment.empty_tally(replications)
         recording = Recording(lambda *_: record, forget_blocks, block_adder(law.draw_block), look)
-        self.experiment.run_recorded(streams, tally, recording, self.tilted.arrays)
+        run_course(self.experiment, streams, tally, recording, self.tilted.arrays)
         return Weighed.of(self, record, tally)
 
 

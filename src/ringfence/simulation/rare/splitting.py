@@ -19,6 +19,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.errors import InputError
 from ringfence.core.streams import Generator, chunk_streams
+from ringfence.simulation.cpu import run_course
 from ringfence.simulation.draws import draw_gaussian_block
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.laws import GaussianLaw
@@ -210,5 +211,5 @@ class _Group:
         )
         tally = experiment.empty_tally(len(points))
         recording = Recording(lambda *_: record, forget_points, play_block, look)
-        experiment.run_recorded(self.streams, tally, recording, law.arrays)
+        run_course(experiment, self.streams, tally, recording, law.arrays)
         return tally.wrong

@@ -1,9 +1,10 @@
-"""The loop over replications: phases, blocks of pulls, rejections, the answer, the tally.
+"""A fast path for policies with phases: many replications side by side.
 
-One kernel is compiled for each rejection rule, law and shape; the rules inside it are the plain
-functions of core and policies. Replications run in lanes, a batch at a time, because many
-replications side by side are what vector units are good at: for sums and estimates, and for a rule
-that is written like those of core/gaps.py. May touch core, policies and simulation's laws.
+It is for known noise where sums of pulls suffice. One kernel is compiled for each rejection rule,
+law and shape; the rules inside it are the plain functions of core and policies. Replications run in
+lanes, a batch at a time, because many replications side by side are what vector units are good at:
+for sums and estimates, and for a rule that is written like those of core/gaps.py. May touch core,
+policies and simulation.
 """
 
 from collections.abc import Callable
@@ -15,11 +16,16 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import leader
 from ringfence.core.streams import Generator
-from ringfence.policies.policy import Reject
+from ringfence.policies.evidence import Reject
 from ringfence.simulation.compilation import compile_kernel
+from ringfence.simulation.course import shuffle
+from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.tally import Tally, errs
 
 UNROLLED_ARMS = 8
 MOST_LANES = 64
+_LANE_WORK = 2**10
+_LEAST_LANES = 8
 
 
 class Design(NamedTuple):
@@ -40,42 +46,45 @@ class Design(NamedTuple):
     lanes: int
 
 
-class Tally(NamedTuple):
-    """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
+def suits(experiment: Experiment) -> bool:
+    """Tell whether an experiment can run in these lanes."""
+    return experiment.policy.has_phases and not experiment.is_recorded
 
-    `chosen` [arm, flag] counts the answers, infeasible first; `misjudged` rejections of an arm that
-    was not alive: the fault of a rule.
+
+def lanes_of(experiment: Experiment) -> int:
+    """Return how many replications run side by side: fewer where arms are many, to stay in cache.
+
+    Chunks have at least as many replications, whatever runs them.
     """
-
-    wrong: Mask
-    flag_wrong: Mask
-    lost_in_phase: Integers
-    pulls: Integers
-    chosen: Integers
-    misjudged: Integers
+    return max(_LEAST_LANES, min(MOST_LANES, _LANE_WORK // len(experiment.instance.arms)))
 
 
-def never(
-    estimates: Floats,
-    counts: Integers,
-    alive: Mask,
-    scales: Floats,
-    thresholds: Floats,
-    priority: Integers,
-) -> int:
-    """Stand in for the rejection rule of a policy that never rejects."""
-    return -1
+def run(experiment: Experiment, streams: tuple[Generator, Generator], tally: Tally) -> None:
+    """Run the replications of a tally."""
+    law, design = experiment.instance.law, experiment.design
+    kernel = kernel_for(
+        experiment.policy.course.rule,
+        law.draw_block,
+        arm_count=len(design.optimal),
+        attribute_count=len(design.scales),
+        normals=law.normals,
+    )
+    kernel(*streams, law.arrays, design_of(experiment), tally)
 
 
-def shuffle(rng: Generator, priorities: Integers, lane: int) -> None:
-    """Put a uniformly random order of arms into a lane of `priorities`."""
-    for i in range(priorities.shape[0]):
-        priorities[i, lane] = i
-    for i in range(priorities.shape[0] - 1, 0, -1):
-        j = int(rng.random() * (i + 1))
-        kept = priorities[i, lane]
-        priorities[i, lane] = priorities[j, lane]
-        priorities[j, lane] = kept
+def design_of(experiment: Experiment) -> Design:
+    """Return an experiment as arrays."""
+    design = experiment.design
+    return Design(
+        phases=np.array(experiment.phases, dtype=np.int64),
+        scales=design.scales,
+        thresholds=design.thresholds,
+        optimal=design.optimal,
+        feasible=design.feasible,
+        shuffled=design.shuffled,
+        shared=experiment.shared,
+        lanes=lanes_of(experiment),
+    )
 
 
 def comes_early(arm: int, lane: int, places: int, alive: Mask, priorities: Integers) -> bool:
@@ -87,7 +96,7 @@ def comes_early(arm: int, lane: int, places: int, alive: Mask, priorities: Integ
 
 
 def kernel_for(
-    reject: Reject | None,
+    reject: Reject,
     draw_block: Callable[..., None],
     *,
     arm_count: int,
@@ -96,19 +105,14 @@ def kernel_for(
 ) -> Callable[..., None]:
     """Return the compiled kernel (rng, order_rng, arrays, design, tally) -> None."""
     few = arm_count if arm_count <= UNROLLED_ARMS else 0
-    return _compiled(
-        reject if reject is not None else never, draw_block, few, attribute_count, normals
-    )
+    return _compiled(reject, draw_block, few, attribute_count, normals)
 
 
 @cache
 def _compiled(
     reject: Reject, draw_block: Callable[..., None], few: int, attribute_count: int, normals: int
 ) -> Callable[..., None]:
-    return compile_kernel(
-        make_kernel(reject, draw_block, few, attribute_count, normals),
-        reject, draw_block, leader, shuffle, comes_early,
-    )  # fmt: skip
+    return compile_kernel(make_kernel(reject, draw_block, few, attribute_count, normals))
 
 
 def make_kernel(
@@ -205,10 +209,11 @@ def make_kernel(
                 )
             for lane in range(min(lanes, replications - first)):
                 answer, flag = answers[lane], margins[lane] <= 0.0
+                # As `judge` does; but handing a tuple of arrays on, here, made it twice as slow.
                 if optimal_left[lane] > 0 and not optimal[answer]:
                     tally.lost_in_phase[phases.shape[0] - 1] += 1
                 tally.flag_wrong[first + lane] = flag != design.feasible
-                tally.wrong[first + lane] = not optimal[answer] or flag != design.feasible
+                tally.wrong[first + lane] = errs(optimal[answer], flag, design.feasible)
                 tally.chosen[answer, int(flag)] += 1
             for i in range(arm_count):
                 for lane in range(min(lanes, replications - first)):

@@ -1,9 +1,9 @@
-"""The loop over replications of a policy that can choose for many of them side by side.
+"""A fast path for policies that can choose for many replications side by side.
 
 All replications are as far as each other at any time, because a batch is as long in each: only
 which arms are pulled differs. So sums and draws go replication by replication, and the choice goes
 lane by lane, as vector units like it. For known noise where sums of pulls suffice; the policy says
-what else it needs. May touch core, policies and simulation's laws.
+what else it needs. May touch core, policies and simulation.
 """
 
 from collections.abc import Callable
@@ -14,22 +14,47 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.streams import Generator
-from ringfence.policies.policy import Answer, Choose, Evidence
-from ringfence.simulation.adaptive_kernels import AdaptiveDesign, no_evidence
+from ringfence.policies.evidence import Evidence
 from ringfence.simulation.compilation import compile_kernel
-from ringfence.simulation.kernels import Tally, shuffle
+from ringfence.simulation.course import Design, no_evidence, shuffle
+from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.lanes import top_two
 from ringfence.simulation.lanes.rules import PULLS, RANK, LaneRule
+from ringfence.simulation.tally import Tally, judge
 
 LANES = 64
 _WIDTH = 2  # an objective and a constraint
+_MOST_WORK = 2**26  # of a choice times the arms: beyond, a chunk has too few replications
 _RULES = {rule.alike: rule for rule in (top_two.RULE,)}
 
 
-def lane_rule(choose: Choose, covariances: Floats) -> LaneRule | None:
-    """Return what chooses as `choose` does, for many replications under that noise, if any."""
-    rule = _RULES.get(choose)
-    return rule if rule is not None and rule.suits(covariances) else None
+def suits(experiment: Experiment) -> bool:
+    """Tell whether an experiment can run in these lanes."""
+    return fills_lanes(experiment) and rule_of(experiment) is not None
+
+
+def rule_of(experiment: Experiment) -> LaneRule | None:
+    """Return what chooses as the policy does, for many replications under its noise, if any."""
+    rule = _RULES.get(experiment.policy.course.rule)
+    suitable = rule is not None and rule.suits(experiment.design.covariances)
+    return rule if suitable else None
+
+
+def fills_lanes(experiment: Experiment) -> bool:
+    """Tell whether as many replications as there are lanes make a chunk, and sums suffice."""
+    work = experiment.choices * (4 + len(experiment.instance.arms))
+    return not experiment.is_recorded and LANES * work <= _MOST_WORK
+
+
+def run(experiment: Experiment, streams: tuple[Generator, Generator], tally: Tally) -> None:
+    """Run the replications of a tally."""
+    law, design, course = experiment.instance.law, experiment.design, experiment.policy.course
+    rule = rule_of(experiment)
+    if rule is None:
+        raise ValueError(f"no lanes suit {experiment.policy.name!r}")
+    kernel = lane_kernel(rule, course.answer, law.draw_block, law.normals)
+    room = make_room(design, rule, law.normals)
+    kernel(*streams, law.arrays, design, room, experiment.new_state(), tally)
 
 
 class Room(NamedTuple):
@@ -53,7 +78,7 @@ class Room(NamedTuple):
     seen: Evidence
 
 
-def make_room(design: AdaptiveDesign, rule: LaneRule, normals: int) -> Room:
+def make_room(design: Design, rule: LaneRule, normals: int) -> Room:
     """Return the arrays that the kernel writes in."""
     arm_count = len(design.optimal)
     return Room(
@@ -74,19 +99,17 @@ def make_room(design: AdaptiveDesign, rule: LaneRule, normals: int) -> Room:
 
 @cache
 def lane_kernel(
-    rule: LaneRule, recommend: Answer, draw_block: Callable[..., None], normals: int
+    rule: LaneRule, recommend: Callable[..., Any], draw_block: Callable[..., None], normals: int
 ) -> Callable[..., None]:
-    """Return the compiled kernel (rng, order_rng, arrays, design, room, work, tally) -> None."""
+    """Return the compiled kernel (rng, order_rng, arrays, design, room, state, tally) -> None."""
     return compile_kernel(
-        make_kernel(rule.choose, recommend, draw_block, rule.arm_rows, normals),
-        rule.choose, recommend, shuffle, list_pulled, draw_block,
-        allocates=False,
-    )  # fmt: skip
+        make_kernel(rule.choose, recommend, draw_block, rule.arm_rows, normals), allocates=False
+    )
 
 
 def make_kernel(
     choose: Callable[..., None],
-    recommend: Answer,
+    recommend: Callable[..., Any],
     draw_block: Callable[..., None],
     rows: int,
     normals: int,
@@ -97,9 +120,9 @@ def make_kernel(
         rng: Generator,
         order_rng: Generator,
         arrays: Any,
-        design: AdaptiveDesign,
+        design: Design,
         room: Room,
-        work: Any,
+        state: Any,
         tally: Tally,
     ) -> None:
         arms, front, fresh, places, seen = room.arms, room.front, room.fresh, room.places, room.seen
@@ -162,12 +185,8 @@ def make_kernel(
                     tally.pulls[i] += seen.counts[i]
                     for c in range(_WIDTH):
                         seen.estimates[i, c] = arms[i, c, lane]
-                answer, flag = recommend(seen, work)
-                replication = first + lane
-                tally.flag_wrong[replication] = flag != design.feasible
-                tally.wrong[replication] = not design.optimal[answer] or flag != design.feasible
-                tally.chosen[answer, int(flag)] += 1
-                tally.lost_in_phase[0] += not design.optimal[answer]
+                answer, flag = recommend(seen, state)
+                judge(tally, first + lane, answer, flag, design.optimal, design.feasible, arm_count)
 
     return kernel
 

@@ -1,0 +1,225 @@
+"""A policy as a course: what whoever runs it calls, be it a simulation or a live study.
+
+A course is plain functions over a state of its own. The runner pulls the arms, keeps the evidence
+and draws the uniforms; the course says what is pulled next, and when it has seen enough:
+
+    make_state(opening, arm_count, attribute_count, slots)    room for all that follows
+    begin(seen, state, fresh)                                 fills `fresh` with the first pulls
+    decide(seen, state, uniforms, size, fresh) -> bool        fills it with the next; False: enough
+    answer(seen, state) -> (arm, whether it is feasible)
+
+`fresh` has the pulls of each arm and is all zeros when `decide` is called. `size` is how many pulls
+the runner would have in a batch, and there is a uniform for each choice in it: of those that stand
+for several pulls the first stand for one more. A course that drops arms takes them out of
+`seen.alive`. Every state has `phase`, the number of the phase or batch, and `faults`, how often a
+rule named an arm that is not alive, both of one number; and the first `dropped_count` of `dropped`
+are the arms that are gone, in their order. Kernels, GPUs and plain Python run the very same
+functions.
+
+A policy that drops arms becomes a course by `phased`, one that chooses them by `choosing`. What a
+baseline asks for is in these two: it is never dropped, and pulled beside the arms that are chosen.
+May touch core.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.baseline import add_choice, kept_beside
+from ringfence.core.schedule import Phase
+from ringfence.policies.evidence import Answer, Choose, Evidence, Reject, apparent_answer
+
+
+class Course(NamedTuple):
+    """What a policy is to whoever runs it.
+
+    `rule` is the policy's own function, for engines that can ask it in a faster way. Of rules that
+    do not look at covariances, which `uses_covariances` tells, nobody need estimate any.
+    """
+
+    rule: Callable[..., Any]
+    make_state: Callable[..., Any]
+    begin: Callable[..., None]
+    decide: Callable[..., bool]
+    answer: Callable[[Evidence, Any], tuple[int, bool]]
+    uses_covariances: bool
+
+
+class Opening(NamedTuple):
+    """What a policy makes of a budget: the first pulls of each arm, and phases if it has any."""
+
+    first_pulls: int
+    phases: tuple[Phase, ...] = ()
+
+
+class PhaseState(NamedTuple):
+    """The phases, a row (pulls, extra, keep) each, and the arms dropped so far, in their order."""
+
+    phases: Integers
+    dropped: Integers
+    dropped_count: Integers
+    phase: Integers
+    faults: Integers
+
+
+class ChoiceState(NamedTuple):
+    """First pulls of each arm, choices of a batch, and room for the rule; no arm is dropped."""
+
+    first: Integers
+    chosen: Integers
+    work: Any
+    dropped: Integers
+    dropped_count: Integers
+    phase: Integers
+    faults: Integers
+
+
+def never(
+    estimates: Floats,
+    counts: Integers,
+    alive: Mask,
+    scales: Floats,
+    thresholds: Floats,
+    priority: Integers,
+) -> int:
+    """Stand in for the rejection rule of a policy that never rejects."""
+    return -1
+
+
+def make_phase_state(
+    opening: Opening, arm_count: int, attribute_count: int, slots: int
+) -> PhaseState:
+    """Return the state of a course that has not begun."""
+    return PhaseState(
+        phases=np.array(opening.phases, np.int64),
+        dropped=np.zeros(arm_count, np.int64),
+        dropped_count=np.zeros(1, np.int64),
+        phase=np.zeros(1, np.int64),
+        faults=np.zeros(1, np.int64),
+    )
+
+
+def begin_phases(seen: Evidence, state: PhaseState, fresh: Integers) -> None:
+    """Fill in the first phase's pulls."""
+    state.phase[0] = 0
+    state.dropped_count[0] = 0
+    fill_phase(seen, state, fresh)
+
+
+def fill_phase(seen: Evidence, state: PhaseState, fresh: Integers) -> None:
+    """Fill in what every survivor gets in a phase, those first in priority once more."""
+    phase = state.phase[0]
+    pulls, extra = state.phases[phase, 0], state.phases[phase, 1]
+    for i in range(fresh.shape[0]):
+        fresh[i] = 0
+        if seen.alive[i]:
+            fresh[i] = pulls + int(extra > 0 and is_early(i, extra, seen.alive, seen.priority))
+
+
+def is_early(arm: int, places: int, alive: Mask, priority: Integers) -> bool:
+    """Tell whether a survivor is among the first `places` survivors in priority."""
+    ahead = 0
+    for j in range(alive.shape[0]):
+        ahead += alive[j] and priority[j] < priority[arm]
+    return ahead < places
+
+
+@cache
+def phased(reject: Reject) -> Course:
+    """Return the course that pulls all survivors alike and drops arms by a rule between phases."""
+
+    def decide(
+        seen: Evidence, state: PhaseState, uniforms: Floats, size: int, fresh: Integers
+    ) -> bool:
+        alive, baseline = seen.alive, seen.baseline[0]
+        keep = state.phases[state.phase[0], 2]
+        if baseline >= 0:
+            keep = kept_beside(keep)
+        left = 0
+        for i in range(alive.shape[0]):
+            left += alive[i]
+        spared = False  # the rule named the baseline, and is asked about the others alone
+        while left > keep:
+            if spared:
+                alive[baseline] = False
+            out = reject(
+                seen.estimates, seen.counts, alive, seen.scales, seen.thresholds, seen.priority
+            )
+            if spared:
+                alive[baseline] = True
+            if baseline >= 0 and out == baseline and not spared:
+                spared = True
+                continue
+            spared = False
+            if out < 0 or out >= alive.shape[0] or not alive[out] or out == baseline:
+                state.faults[0] += 1
+                return False
+            alive[out] = False
+            state.dropped[state.dropped_count[0]] = out
+            state.dropped_count[0] += 1
+            left -= 1
+        if state.phase[0] + 1 == state.phases.shape[0]:
+            return False
+        state.phase[0] += 1
+        fill_phase(seen, state, fresh)
+        return True
+
+    return Course(
+        reject, make_phase_state, begin_phases, decide, apparent_answer, uses_covariances=False
+    )
+
+
+def begin_choices(seen: Evidence, state: ChoiceState, fresh: Integers) -> None:
+    """Fill in the warm-up of every arm."""
+    state.phase[0] = 0
+    for i in range(fresh.shape[0]):
+        fresh[i] = state.first[0]
+
+
+@cache
+def choosing(choose: Choose, recommend: Answer, make_work: Callable[[int, int], Any]) -> Course:
+    """Return the course that warms every arm up and then pulls what a rule chooses."""
+
+    def make_state(
+        opening: Opening, arm_count: int, attribute_count: int, slots: int
+    ) -> ChoiceState:
+        return ChoiceState(
+            first=np.array([opening.first_pulls]),
+            chosen=np.zeros(slots, np.int64),
+            work=make_work(arm_count, attribute_count),
+            dropped=np.zeros(0, np.int64),
+            dropped_count=np.zeros(1, np.int64),
+            phase=np.zeros(1, np.int64),
+            faults=np.zeros(1, np.int64),
+        )
+
+    def decide(
+        seen: Evidence, state: ChoiceState, uniforms: Floats, size: int, fresh: Integers
+    ) -> bool:
+        state.phase[0] += 1
+        slots = uniforms.shape[0]
+        if slots == 0:
+            return False
+        chosen, baseline = state.chosen[:slots], seen.baseline[0]
+        for k in range(slots):
+            chosen[k] = -1
+        choose(seen, uniforms, chosen, state.work)
+        for k in range(slots):
+            arm = chosen[k]
+            if arm < 0 or arm >= fresh.shape[0] or not seen.alive[arm]:
+                state.faults[0] += 1
+                return False
+            pulls = size // slots + int(k < size % slots)
+            if baseline >= 0:
+                add_choice(fresh, seen.counts, baseline, arm, pulls)
+            else:
+                fresh[arm] += pulls
+        return True
+
+    def answer(seen: Evidence, state: ChoiceState) -> tuple[int, bool]:
+        return recommend(seen, state.work)
+
+    return Course(choose, make_state, begin_choices, decide, answer, uses_covariances=True)

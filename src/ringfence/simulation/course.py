@@ -1,0 +1,227 @@
+"""The body of all simulations: replications of a policy's course, one after the other.
+
+Whatever the policy, the law and the machine, one replication is this: pull the arms that the course
+asks for and look at them, in their order; estimate the noise, where it is not known; take
+differences, where limits are relative to a baseline; let the course decide; and judge its answer. A
+recording says how pulls are drawn and remembered. `cpu` compiles this body, the engine for GPUs
+gives one replication to each thread, and `reference` runs it as it is. May touch core, policies and
+simulation's recordings.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.baseline import (
+    fill_difference_covariances,
+    fill_difference_scales,
+    fill_differences,
+)
+from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
+from ringfence.core.streams import Generator
+from ringfence.policies.course import Course
+from ringfence.policies.evidence import Evidence
+from ringfence.simulation.records import Recording
+from ringfence.simulation.tally import Tally, judge
+
+
+class Design(NamedTuple):
+    """What stays the same over replications.
+
+    `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
+    `means` tells which attributes are means, `shuffled` whether the order of arms can matter.
+    Batches are of `batch` pulls, or of the share `growth` of the pulls so far if that is more; a
+    batch is decided in at most `slots` choices, each of which may stand for several pulls. A course
+    without choices has no slots.
+    """
+
+    warm_up: int
+    budget: int
+    batch: int
+    growth: float
+    slots: int
+    scales: Floats
+    covariances: Floats
+    means: Mask
+    thresholds: Floats
+    optimal: Mask
+    feasible: bool
+    shuffled: bool
+
+
+class Room(NamedTuple):
+    """The arrays of one replication, used again by the next.
+
+    Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
+    differences then, and `estimates` and `covariances` are those of the arms themselves.
+    """
+
+    record: Any
+    pooled: Floats
+    seen: Evidence
+    priorities: Integers
+    fresh: Integers
+    uniforms: Floats
+    scratch: Floats
+    estimates: Floats
+    covariances: Floats
+    factors: Floats
+
+
+def make_room(
+    design: Design,
+    recording: Recording,
+    most_pulls: int,
+    *,
+    baseline: int | None = None,
+    factors: Floats | None = None,
+) -> Room:
+    """Return the arrays that the body writes in; no arm is pulled more than `most_pulls`."""
+    arm_count, width = len(design.optimal), len(design.scales)
+    relative = baseline is not None
+    return Room(
+        record=recording.make(arm_count, most_pulls),
+        pooled=np.zeros((width, width)),
+        seen=no_evidence(design, baseline),
+        priorities=np.zeros((arm_count, 1), np.int64),
+        fresh=np.zeros(arm_count, np.int64),
+        uniforms=np.zeros(design.slots),
+        scratch=np.zeros((width + 2, width)),
+        estimates=np.zeros((arm_count, width) if relative else (1, 1)),
+        covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
+        factors=np.zeros(width - 1) if factors is None else factors,
+    )
+
+
+def no_evidence(design: Design, baseline: int | None = None) -> Evidence:
+    """Return what a rule sees before any pull.
+
+    Estimates and covariances lie arm beside arm, so that vector units can do several at once.
+    """
+    arm_count, width = len(design.optimal), len(design.scales)
+    return Evidence(
+        estimates=np.zeros((arm_count, width), order="F"),
+        counts=np.zeros(arm_count, np.int64),
+        in_flight=np.zeros(arm_count, np.int64),
+        alive=np.ones(arm_count, np.bool_),
+        covariances=np.array(design.covariances, order="F"),
+        scales=design.scales.copy(),
+        thresholds=design.thresholds,
+        priority=np.arange(arm_count),
+        left=np.zeros(1, np.int64),
+        baseline=np.array([-1 if baseline is None else baseline]),
+    )
+
+
+def shuffle(rng: Generator, priorities: Integers, lane: int) -> None:
+    """Put a uniformly random order of arms into a lane of `priorities`."""
+    for i in range(priorities.shape[0]):
+        priorities[i, lane] = i
+    for i in range(priorities.shape[0] - 1, 0, -1):
+        j = int(rng.random() * (i + 1))
+        kept = priorities[i, lane]
+        priorities[i, lane] = priorities[j, lane]
+        priorities[j, lane] = kept
+
+
+def make_body(
+    course: Course,
+    forget: Callable[..., None],
+    add: Callable[..., None],
+    look: Callable[..., None],
+    *,
+    estimated: bool,
+    relative: bool,
+) -> Callable[..., None]:
+    """Return the body (rng, order_rng, arrays, design, room, state, tally) -> None.
+
+    It runs as many replications as the tally has room for; `rng` draws pulls, `order_rng` all else.
+    `forget`, `add` and `look` are those of a recording.
+    """
+    begin, decide, answer = course.begin, course.decide, course.answer
+    uses_covariances = course.uses_covariances
+
+    def body(
+        rng: Generator,
+        order_rng: Generator,
+        arrays: Any,
+        design: Design,
+        room: Room,
+        state: Any,
+        tally: Tally,
+    ) -> None:
+        record, seen, fresh, optimal = room.record, room.seen, room.fresh, design.optimal
+        counts, alive, priority = seen.counts, seen.alive, seen.priority
+        arm_count = optimal.shape[0]
+        baseline, factors = seen.baseline[0], room.factors
+        if relative:
+            estimates, covariances = room.estimates, room.covariances
+        else:
+            estimates, covariances = seen.estimates, seen.covariances
+
+        for replication in range(tally.wrong.shape[0]):
+            forget(record)
+            counts[:] = 0
+            alive[:] = True
+            if design.shuffled:
+                shuffle(order_rng, room.priorities, 0)
+                for i in range(arm_count):
+                    priority[i] = room.priorities[i, 0]
+            state.faults[0] = 0
+            begin(seen, state, fresh)
+            right_left = 0
+            for i in range(arm_count):
+                right_left += optimal[i]
+            spent, step, gone, goes_on = 0, 0, 0, True
+            while goes_on:
+                for i in range(arm_count):
+                    if fresh[i] == 0:
+                        continue
+                    add(rng, arrays, i, counts[i], fresh[i], record, room.scratch)
+                    look(record, i, counts[i] + fresh[i], estimates)
+                    counts[i] += fresh[i]
+                    spent += fresh[i]
+                    fresh[i] = 0
+                if estimated:
+                    fill_pooled(room.pooled, record.scatters, counts)
+                    fill_scales(seen.scales, room.pooled)
+                    if uses_covariances:
+                        fill_covariances(
+                            covariances, record.scatters, counts, room.pooled, estimates,
+                            design.means,
+                        )  # fmt: skip
+                    if relative:
+                        fill_difference_scales(seen.scales, seen.scales, factors)
+                if relative:
+                    fill_differences(seen.estimates, estimates, baseline, factors)
+                    if uses_covariances:
+                        fill_difference_covariances(
+                            seen.covariances, covariances, counts, baseline, factors
+                        )
+
+                left = design.budget - spent
+                size = min(max(design.batch, int(design.growth * spent)), left)
+                uniforms = room.uniforms[: min(size, design.slots)]
+                for k in range(uniforms.shape[0]):
+                    uniforms[k] = order_rng.random()
+                seen.left[0] = left
+                goes_on = decide(seen, state, uniforms, size, fresh)
+                if state.faults[0] > 0:
+                    tally.misjudged[0] += 1
+                    return
+                for k in range(gone, state.dropped_count[0]):
+                    if optimal[state.dropped[k]]:
+                        right_left -= 1
+                        if right_left == 0:
+                            tally.lost_in_phase[step] += 1
+                gone = state.dropped_count[0]
+                step += 1
+
+            arm, flag = answer(seen, state)
+            judge(tally, replication, arm, flag, optimal, design.feasible, right_left)
+            for i in range(arm_count):
+                tally.pulls[i] += counts[i]
+
+    return body
