@@ -227,7 +227,7 @@ SURE_SPREADS = of(
 )  # fmt: skip
 ROUNDING = "tests.unit.test_rounding"
 OUTSIDE = "test_a_value_outside_its_bounds_is_refused_and_changes_nothing"
-SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing", 1)
+SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing_but_its_doubt", 1)
 STILL_COVARIANCE = of(NOISE, "test_a_stated_covariance_leaves_a_covariance", 1)
 SIGMA_KEEPS = of(NOISE, "test_a_stated_sigma_keeps_the_estimated_correlations")
 RESTS_ON_SIGMA = of(NOISE, "test_intervals_and_confidence_rest_on_a_stated_sigma")
