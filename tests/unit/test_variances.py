@@ -118,7 +118,7 @@ def covariances_of(counts: Integers, scatters: Floats, estimates: Floats) -> Flo
 
 def test_whatever_the_evidence_covariances_are_some() -> None:
     """Finite, symmetric, positive semidefinite; compiled they are the same."""
-    fast = compile_kernel(fill_covariances, fill_covariances)
+    fast = compile_kernel(fill_covariances)
     for number in range(400):
         seen = evidence(3, number)
         with np.errstate(over="ignore"):
