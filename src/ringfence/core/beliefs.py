@@ -84,21 +84,22 @@ class Beliefs:
     ) -> "Beliefs":
         """Return what is believed of estimates whose pulls have these `covariances`.
 
-        `thirds` [arm, attribute] are the sums of the cubed influences; `known` tells of which
-        attributes the noise was stated. `trials` are the pulls that attributes rest on, where some
-        rest on others than the `counts`; these are shares. What is `constant` is none: an event
-        that has not come will not come. `binary` tells which attributes are of metrics that told
-        nothing but zeros and ones. Where the pulls `are_all` that there are, as the rows of a
-        table, spreads are theirs, and not those of what they are a sample of.
+        `thirds` [arm, attribute] are the sums of the cubed influences; `known` [arm, attribute]
+        tells where the noise was stated, in one row if of all arms alike. `trials` are the pulls
+        that attributes rest on, where some rest on others than the `counts`; these are shares.
+        What is `constant` is none: an event that has not come will not come. `binary` tells which
+        attributes are of metrics that told nothing but zeros and ones. Where the pulls `are_all`
+        that there are, as the rows of a table, spreads are theirs, and not those of what they are
+        a sample of.
         """
         n = np.maximum(counts, 1)
-        known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
-        trials = np.repeat(counts[:, None], len(known), axis=1) if trials is None else trials
+        known = np.zeros((1, estimates.shape[1]), np.bool_) if known is None else known
+        trials = np.repeat(counts[:, None], known.shape[1], axis=1) if trials is None else trials
         shares = which_are_shares(problem, estimates, scatters, counts)
         shares |= (trials != counts[:, None]).any(axis=0)
         if binary is not None:
             shares |= binary & are_spreads(problem)
-        shares &= ~known
+        shares &= ~known.all(axis=0)
         shares &= True if constant is None else ~constant
         lows, highs = possible_range(problem, shares, bounds)
         freedom, parts = freedoms(scatters, counts)
