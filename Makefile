@@ -73,7 +73,7 @@ check-install:  ## Build the wheel, install it without extras in a fresh environ
 	$(PYTHON) tests/install/check_install.py
 
 bench: $(READY)  ## Speed, as ratios measured in one run.
-	$(BIN)/ringfence bench
+	$(BIN)/python -m benchmarks.speed
 
 # The other tools, in an environment of their own that no test uses: Ax brings torch, and so gigabytes.
 $(RIVALS_READY): pyproject.toml

@@ -14,16 +14,18 @@ from pathlib import Path
 import pytest
 
 import ringfence as rf
-from ringfence.core.errors import StorageAwayError, StorageError
+from ringfence.core.errors import MissingStudyError, StorageAwayError, StorageError
 from ringfence.interfaces.leases import Pull
 from ringfence.storage import engines
 from ringfence.storage.sql import SqlStorage
+from ringfence.study.looking import TALLY_EVERY
 from tests.contracts.kill_worker import evaluate
 from tests.e2e.command_line import ringfence
 
 ROOT = Path(__file__).parents[2]
 MAIN = "from ringfence.interfaces.cli.app import main; main()"
 PATIENCE_SECONDS = 60.0
+WAS_LOST = r"was (deleted or moved|replaced|emptied).*it was open\. "
 
 
 def new_study(path: Path) -> rf.Study:
@@ -76,6 +78,10 @@ def replace_by_nothing(path: Path) -> None:
     path.touch()
 
 
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
 def delete_the_log(path: Path) -> None:
     path.with_name("s.db-wal").unlink()
 
@@ -90,7 +96,7 @@ def exchange_the_log(path: Path) -> None:
 
 
 LOSSES = (
-    *(delete, delete_all, move, replace_by_a_copy, replace_by_nothing),
+    *(delete, delete_all, move, replace_by_a_copy, replace_by_nothing, empty),
     *(delete_the_log, delete_the_index_of_the_log, exchange_the_log),
 )
 
@@ -114,7 +120,7 @@ def test_nothing_is_acknowledged_in_a_file_that_is_lost(
         lambda: study.take_back(),
         lambda: study.status(),
     ):
-        with pytest.raises(StorageError, match=r"was (deleted or moved|replaced).*it was open\. "):
+        with pytest.raises(StorageError, match=WAS_LOST):
             act()
     assert sorted(path.parent.glob("*")) == before, "no file was made in its place"
 
@@ -236,6 +242,53 @@ def test_a_damaged_file_is_said_to_be(study: rf.Study, path: Path) -> None:
     os.truncate(path, 20_000)
     with pytest.raises(StorageError, match=r"malformed\. .* restore it from a backup"):
         rf.Study.load("s", storage=f"sqlite:///{path}").status()
+
+
+def test_damaged_text_in_a_database_is_said_to_be(study: rf.Study, path: Path) -> None:
+    """SQLite quotes what it cannot read, and Python cannot read the quotation."""
+    assert isinstance(study.desk.storage, SqlStorage)
+    study.desk.storage.close()
+    content = path.read_bytes()
+    opening = b"CREATE TABLE ringfence_rounds ("
+    assert opening in content
+    path.write_bytes(content.replace(opening, opening[:-1] + b"\xff"))
+    with pytest.raises(StorageError, match=r"not UTF-8.* restore it from a backup"):
+        rf.Study.load("s", storage=f"sqlite:///{path}")
+
+
+def test_a_study_that_lost_its_name_is_not_found(study: rf.Study, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute("PRAGMA writable_schema = ON")
+        other.execute(
+            "UPDATE sqlite_master SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT')"
+        )
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute("UPDATE ringfence_studies SET name = NULL")
+    with pytest.raises(MissingStudyError, match="'s' is not in"):
+        rf.Study.load("s", storage=f"sqlite:///{path}")
+
+
+@pytest.mark.parametrize(
+    ("part", "damaged"),
+    [
+        (b'"pardons"', b'"pa\xc3\xa4dos"'),
+        (b'"told":', b'"tolt":'),
+    ],
+)
+def test_a_damaged_tally_is_read_anew(tmp_path: Path, part: bytes, damaged: bytes) -> None:
+    path = tmp_path / "s.db"
+    made = rf.Study.create(
+        "s", arms=("one", "two", "three", "four"), objective="minimize mean(loss)",
+        constraints="mean(risk) <= 1.0", budget=TALLY_EVERY + 400, batch=100, policy="top-two",
+        seed=5, storage=f"sqlite:///{path}",
+    )  # fmt: skip
+    made.optimize(evaluate)
+    before = made.recommend()
+    with closing(sqlite3.connect(path)) as other, other:
+        [(content,)] = other.execute("SELECT content FROM ringfence_tallies").fetchall()
+        assert part in content
+        other.execute("UPDATE ringfence_tallies SET content = ?", (content.replace(part, damaged),))
+    assert rf.Study.load("s", storage=f"sqlite:///{path}").recommend() == before
 
 
 def test_a_database_that_is_locked_for_long_is_waited_for_and_loses_nothing(

@@ -1,14 +1,18 @@
 """Every command, as people and programs call it: its document, its words, its refusals."""
 
+import contextlib
+import io
 import json
 import math
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ringfence.interfaces import benchmark, reproducing
+from benchmarks import speed
+from ringfence.interfaces import reproducing
 from ringfence.policies.registry import POLICIES, QUICK_POLICIES
 from tests.choosing import few_of
 from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process, timeless
@@ -553,8 +557,8 @@ def test_a_figure_leaves_the_document_alone(tmp_path: Path) -> None:
 
 def test_bench_gives_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two measurements that are made soon; of all of them where there is time."""
-    tried = few_of(benchmark.measurements(), benchmark._numpy, benchmark._one_by_one)
-    monkeypatch.setattr(benchmark, "measurements", lambda: tried)
+    tried = few_of(speed.measurements(), speed._numpy, speed._one_by_one)
+    monkeypatch.setattr(speed, "measurements", lambda: tried)
     rows = document("bench", "--repeats", 1)["rows"]
     assert len(rows) >= len(tried)
     for row in rows:
@@ -566,11 +570,36 @@ def test_bench_gives_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bench_speaks_to_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = benchmark.Row("over something", 2.5, 1234.0, "replications/s", "at least 2")
-    monkeypatch.setattr(benchmark, "measurements", lambda: (lambda repeats, seed: [quick],))
+    quick = speed.Row("over something", 2.5, 1234.0, "replications/s", "at least 2")
+    monkeypatch.setattr(speed, "measurements", lambda: (lambda repeats, seed: [quick],))
     text = shown("bench", "--repeats", 1)
     for words in ("over something", "2.5", "1234", "replications/s", "at least 2"):
         assert words in text
+
+
+def test_bench_is_what_make_bench_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = speed.Row("over something", None, 1234.0, "replications/s", "")
+    monkeypatch.setattr(speed, "measurements", lambda: (lambda repeats, seed: [quick] * repeats,))
+    monkeypatch.setattr(sys, "argv", ["speed", "--repeats", "2", "--json"])
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        speed.main()
+    assert json.loads(said.getvalue()) == document("bench", "--repeats", 2)
+
+
+def test_bench_needs_a_clone(tmp_path: Path) -> None:
+    """Sources that lie elsewhere have no benchmarks beside them."""
+    home = Path(str(sys.modules["ringfence"].__file__)).parent
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(home, tmp_path / "lib" / "site" / "ringfence", ignore=ignored)
+    done = process(
+        sys.executable, "-c", "from ringfence.interfaces.cli.app import main; main()", "bench",
+        environment={"PYTHONPATH": str(tmp_path / "lib" / "site")}, folder=tmp_path,
+    )  # fmt: skip
+    assert (done.code, done.out) == (2, "")
+    assert "in a clone of the repository" in done.err
+    assert "make bench" in done.err
+    assert len(done.err.splitlines()) <= 3
 
 
 # ------------------------------------------------------------------ refusals

@@ -185,6 +185,37 @@ def test_noise_is_stated_kept_and_held_to_as_in_python(served: Served) -> None:
     assert again["noise"] == kept
 
 
+def test_a_time_out_counts_as_was_stated_and_an_open_end_is_null(served: Served) -> None:
+    """Ten pulls an arm; of effusive's every second times out."""
+    slow = {"score": 0.0, "latency_ms": 9000.0}
+    limits = ["p95(latency_ms) <= 200", "mean(failed) <= 0.3"]
+    stated: dict[str, Any] = {"constraints": limits, "budget": 30, "batch": 30, "max_failures": 9}
+    found = {}
+    for on_timeout in (slow, {}):
+        at = create(served, **stated, on_timeout=on_timeout)
+        pulls = strict(served.client.post(f"{at}/ask", json={"n": 30}))["pulls"]
+        late = [pull for pull in pulls if pull["arm"] == "effusive"][::2]
+        for pull in pulls:
+            lease = {"pull": pull["pull"], "lease": pull["lease"]}
+            if pull in late:
+                answer = served.client.post(f"{at}/fail", json=lease | {"timed_out": True})
+            else:
+                answer = served.client.post(f"{at}/tell", json=reported(pull))
+            strict(answer)
+        verdict = strict(served.client.get(f"{at}/recommend"))
+        found[bool(on_timeout)] = {arm["name"]: arm for arm in verdict["arms"]}
+        assert 0.0 <= verdict["chance_keeps_limits"] <= verdict["chance_feasible"] <= 1.0
+        assert sum(arm["chance_best"] for arm in verdict["arms"]) == pytest.approx(1.0)
+    for was_told, arms in found.items():
+        assert arms["warm"]["estimates"]["p95(latency_ms)"]["high"] is None
+        assert [arms[name]["failed"] for name in ("plain", "warm", "effusive")] == [0, 0, 5]
+        effusive = arms["effusive"]
+        assert effusive["estimates"]["mean(failed)"]["value"] == pytest.approx(0.5)
+        assert effusive["chance_feasible"] < 0.1 < arms["warm"]["chance_feasible"]
+        quantile = effusive["estimates"]["p95(latency_ms)"]["value"]
+        assert (effusive["untold"], quantile == 9000.0) == (0 if was_told else 5, was_told)
+
+
 def test_what_is_left_out_has_the_values_of_python(served: Served) -> None:
     body = body_of(new_name())
     del body["seed"], body["policy"]

@@ -279,6 +279,18 @@ def test_pages_fit_every_screen_and_theme(
             keep_picture(tab.page, f"{name}-{scheme}-{width}")
 
 
+def test_a_record_fits_a_page_of_paper(served: Served, finished: str, chromium: Browser) -> None:
+    """On paper nobody scrolls: what is too wide there is lost."""
+    with new_tab(chromium, width=794, height=1123) as tab:
+        tab.page.emulate_media(media="print")
+        tab.page.set_content(study_at(served, finished).record())
+        hidden = tab.page.evaluate(
+            "[...document.querySelectorAll('.wide')].map(one => one.scrollWidth - one.clientWidth)"
+        )
+        assert len(hidden) == 4
+        assert max(hidden) == 0
+
+
 def test_a_page_is_light_and_asks_nobody_else(served: Served, finished: str, tab: Tab) -> None:
     """The chart library is counted apart: it is large, and loaded once."""
     sizes: dict[str, int] = {}

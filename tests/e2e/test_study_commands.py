@@ -128,6 +128,27 @@ def test_exit_codes_tell_the_verdict(tmp_path: Path, limit: str, code: int, word
     assert document(ringfence("recommend", str(file), "--json"))["verdict"] == word
 
 
+def test_no_failure_in_ten_pulls_is_no_success_and_open_ends_are_shown(tmp_path: Path) -> None:
+    """An exit 0 says that the named arm keeps its limits: that 1% of pulls fail ten do not show."""
+    program = PROGRAM.replace('{"cost":', '{"fail": 0, "cost":')
+    limits = ["mean(fail) <= 0.01", "p95(risk) <= 2"]
+    file = write_study(
+        tmp_path, program=program, constraints=limits, arms=["dear", "solid"], budget=20,
+        policy="uniform",
+    )  # fmt: skip
+    for command in ("run", "recommend"):
+        done = ringfence(command, str(file), "--json")
+        found = document(done)
+        assert (done.code, found["verdict"]) == (4, "too-close-to-call")
+        assert found["chance_keeps_limits"] < 0.5
+        for arm in found["arms"]:
+            assert arm["estimates"]["p95(risk)"]["high"] is None
+            assert 0.15 < arm["estimates"]["mean(fail)"]["high"] < 0.25
+            assert 0.0 < arm["chance_best"] < 1.0
+            assert (arm["chance_feasible"] < 0.5, arm["failed"]) == (True, 0)
+    assert "(at least " in ringfence("recommend", str(file), "--wide").out
+
+
 def test_a_verdict_below_the_confidence_that_was_asked_for_is_no_success(tmp_path: Path) -> None:
     file = write_study(tmp_path)
     sure = document(ringfence("run", str(file), "--json"))["confidence"]

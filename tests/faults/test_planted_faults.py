@@ -17,7 +17,7 @@ from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_phase_policy
 from tests.choosing import first_of, some_of
 from tests.faults.planting import Edit, leave_uncompiled, planted, require_applicable
-from tests.laws import adaptive_checks, checks
+from tests.laws import adaptive_checks, checks, question_checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, permuted, shuffled
@@ -231,6 +231,10 @@ HARDNESS = Named(
     f"{THEORY}::test_theory_equals_the_transcription",
     lambda rooms: checks.check_hardness(rooms["core.hardness"].hardness),
 )
+SETS = Named(
+    f"{THEORY}::test_theory_of_sets_equals_sums_over_margins",
+    lambda rooms: checks.check_hardness_of_sets(rooms["core.hardness"].hardness),
+)
 NO_NOISE = Named(f"{RULES}::test_engines_without_noise", compiled_without_noise)
 FAIR = Named(f"{RATES}::test_no_arm_gains_from_being_listed_first", fair_order)
 STREAMS = Named(
@@ -276,6 +280,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
 )
 KERNEL, SLOW = "simulation.kernels", "simulation.reference"
 RECORDED, ADAPTING = "simulation.recorded_kernels", "simulation.adaptive_kernels"
+BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 SHRINKAGE = "core.shrinkage"
 ROUNDING = Named(
@@ -289,7 +294,97 @@ DEGENERATE = Named(
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
+
+def question_in(rooms: Rooms, name: str) -> Any:
+    return rooms["core.questions"].find_question(name)
+
+
+@cache
+def asking(what: str, name: str) -> Named:
+    check = getattr(question_checks, f"check_{what}")
+    return Named(
+        f"tests/laws/test_questions.py::test_{what}_equal_the_transcription",
+        lambda rooms: check(question_in(rooms, name)),
+    )
+
+
+BEST_ANSWERS, ALL_ANSWERS = (asking("answers", f"{n} feasible") for n in ("best", "all"))
+BEST_THREATS, ALL_THREATS = (asking("threats", f"{n} feasible") for n in ("best", "all"))
+ALL_GAPS = asking("gaps", "all feasible")
+
 FAULTS = [
+    # The questions.
+    fault(
+        "an arm on its limit is left out of a set", ALL_FEASIBLE,
+        "seen[i] & (margin(estimates, i, scales, thresholds) <= 0.0)",
+        "seen[i] & (margin(estimates, i, scales, thresholds) < 0.0)",
+        ALL_ANSWERS,
+    ),
+    fault(
+        "arms that were withdrawn are part of a set", ALL_FEASIBLE,
+        "seen[i] & (margin(", "(margin(",
+        ALL_ANSWERS,
+    ),
+    fault(
+        "a set is right if its arms are", ALL_FEASIBLE,
+        "same &= marked[i] == optimal[i]", "same &= optimal[i] | (not marked[i])",
+        ALL_ANSWERS,
+    ),
+    fault(
+        "a set is lost with any of its arms", ALL_FEASIBLE,
+        "(not alive[i]) & (marked[i] != optimal[i])", "(not alive[i]) & optimal[i]",
+        ALL_ANSWERS,
+    ),
+    fault(
+        "arms inside the limits are never clear", ALL_FEASIBLE,
+        "return abs(own_margin)", "return own_margin",
+        ALL_GAPS,
+    ),
+    fault(
+        "a marked arm cannot fail", ALL_FEASIBLE,
+        "count = add_failing(threats, count, i, c, thresholds, versus)", "pass",
+        ALL_THREATS,
+    ),
+    fault(
+        "one of several right arms is right", BEST_FEASIBLE,
+        "value == least", "(value == least) & (not marked[:i].any())",
+        BEST_ANSWERS,
+    ),
+    fault(
+        "a right arm with the wrong flag is right", BEST_FEASIBLE,
+        "& (right_count == 1) & (feasible == truly_feasible)", "& (right_count == 1)",
+        BEST_ANSWERS,
+    ),
+    fault(
+        "an answer is lost with the last of the right arms", BEST_FEASIBLE,
+        "lost &= not (optimal[i] & alive[i])", "lost = not (optimal[i] & alive[i])",
+        BEST_ANSWERS,
+    ),
+    fault(
+        "nobody comes closer than the named arm", BEST_FEASIBLE,
+        "for b in range(1, scales.shape[0]):", "for b in range(2, scales.shape[0]):",
+        BEST_THREATS,
+    ),
+    fault(
+        "the baseline's part in a limit is left out", THREATS,
+        "threats.bounds[t, d] += scale * factor * limits[c - 1]", "pass",
+        BEST_THREATS, ALL_THREATS,
+    ),
+    fault(
+        "the baseline of limits is nobody's", THREATS,
+        "threats.arms[t, REFERENCE] = baseline", "pass",
+        BEST_THREATS,
+    ),
+    fault(
+        "what is known exactly fails where it is on its limit", THREATS,
+        "threats.strict[t] = True", "threats.strict[t] = False",
+        BEST_THREATS, ALL_THREATS,
+    ),
+    fault(
+        "threats begin with what was there", THREATS,
+        "threats.rows[t, d, place, c] = 0.0", "pass",
+        BEST_THREATS, ALL_THREATS,
+    ),
     # The gaps.
     fault(
         "delta instead of Delta", GAPS,
@@ -586,11 +681,11 @@ FAULTS = [
     ),
     fault(
         "the hardest arm has rank 1", THE_THEORY,
-        "enumerate(order, start=2)", "enumerate(order, start=1)",
+        "1 + (len(leaders) > 0)", "1",
         HARDNESS,
     ),
     fault(
-        "an equal objective does not deceive", THE_THEORY,
+        "an equal objective does not deceive", BEST_FEASIBLE,
         '"deceiver" if objective <= best_objective', '"deceiver" if objective < best_objective',
         HARDNESS,
     ),
@@ -604,6 +699,11 @@ FAULTS = [
         "H1 sums gaps, not their squares", THE_THEORY,
         "return 1.0 / (value * value)", "return 1.0 / value",
         HARDNESS,
+    ),
+    fault(
+        "feasible arms rank before all others", THE_THEORY,
+        "best, leaders = int(named), []", "best, leaders = int(named), optimal_arms",
+        SETS,
     ),
     # The noise of rates.
     fault(

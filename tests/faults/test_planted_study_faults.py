@@ -181,6 +181,10 @@ SEEMS_TO_BREAK = of(
 )
 NOTHING_VARIED = of(VERDICT, "test_a_world_without_noise_is_known_for_sure_where_that_is_stated")
 FAILURES = of(VERDICT, "test_failed_pulls_count_as_bad_as_can_be", "maximize", True)
+NO_EVENT_TOLD = of(
+    VERDICT, "test_a_failed_pull_may_be_the_event_that_no_pull_has_told",
+    "p95(risk) <= 2", 1.0, None, True,
+)  # fmt: skip
 SURE, SURE_NOT = (of(VERDICT, "test_the_verdict_turns_at_95_percent", s) for s in (1.0, -1.0))
 EVERY_STEP = of(AUDIT, "test_a_study_is_sound_at_every_step")
 EXPIRED = in_memory("test_leases_that_ran_out_come_by_number")
@@ -211,6 +215,9 @@ STAYS = of(BASELINES, "test_a_baseline_is_never_rejected_however_bad", "constrai
 AS_OFTEN = of(BASELINES, "test_an_adaptive_policy_pulls_the_baseline_as_often_as_any_other")
 NOISE = "tests.unit.test_stated_noise"
 BELIEF_TESTS = "tests.unit.test_beliefs"
+WHOLE = of(
+    "tests.unit.test_answers", "test_chances_of_both_answers_are_shares_of_draws", (0, 1, 2), None
+)
 SPREADS_COVER = of(
     BELIEF_TESTS, "test_intervals_of_spreads_of_yes_and_no_cover_on_average", "variance", 30
 )
@@ -844,6 +851,17 @@ FAULTS = [
         "[{-1: high, 1: low}[end] for end in sorted(bad)]",
         FAILURES,
     ),
+    fault(
+        "a failed pull is no worse than those that were told", UNSEEN,
+        "if attribute.metric == metric and attribute.bound is not None:", "if False:",
+        NO_EVENT_TOLD,
+    ),
+    fault(
+        "a doubt is told as often as an attribute is asked about", UNSEEN,
+        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),",
+        "*_unseen(plan, snapshot, judged, answer[0]),",
+        of(VERDICT, "test_an_objective_that_has_a_limit_is_doubted_once"),
+    ),
     # What the truth may be.
     fault(
         "a skewed mean is taken for symmetric", BELIEFS,
@@ -907,6 +925,18 @@ FAULTS = [
         of(SAID, "test_what_looks_past_a_limit_is_worded_as_an_estimate"),
     ),
     fault(
+        "the opposite of what an arm looks is called likelier whatever its chance", WORDS,
+        " and verdict.feasible == likely:", ":",
+        of(SAID, "test_the_opposite_of_what_it_looks_is_called_likelier_only_where_it_is",
+           0.1, 0.14, None),
+    ),
+    fault(
+        "an answer is called likelier than what looks best whatever its chance", WORDS,
+        "return (answer.chance_best or 0.0) >= (apparent.chance_best or 0.0)", "return True",
+        of(SAID, "test_an_answer_is_called_likelier_only_where_its_chance_is_larger",
+           0.2, "is what the policy names", "the policy names b"),
+    ),
+    fault(
         "of very many arms those that may be the answer are not shown", ARMS_ORDER,
         "_IN_QUESTION = 0.01", "_IN_QUESTION = 1.01",
         of(SAID, "test_of_very_many_arms_those_that_may_be_the_answer_are_shown"),
@@ -964,6 +994,11 @@ FAULTS = [
         "(draw[:, 1:] - limits)).max(axis=1)",
         "(draw[:, 1:] - limits)).min(axis=1)",
         ONE_IS_ENOUGH,
+    ),
+    fault(
+        "a set is right in part", ANSWERS,
+        "agrees &= passes == chosen[arm]", "agrees &= passes | ~chosen[arm]",
+        WHOLE,
     ),
     fault(
         "a draw on the threshold is outside", ANSWERS,

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 import ringfence as rf
+from benchmarks import speed
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.interfaces import benchmark, engines, wiring
+from ringfence.interfaces import engines, wiring
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_phase_policy, find_policy
@@ -273,9 +274,9 @@ def tails() -> Instance:
 
 @pytest.mark.parametrize("simulated", [True, False])
 def test_a_simulated_gpu_is_not_timed(simulated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benchmark, "is_simulated", lambda: simulated)
-    monkeypatch.setattr(benchmark, "_interleaved", lambda repeats, *runs: [[1.0] for _ in runs])
-    rows = benchmark._top_two(1, 0)
+    monkeypatch.setattr(speed, "is_simulated", lambda: simulated)
+    monkeypatch.setattr(speed, "_interleaved", lambda repeats, *runs: [[1.0] for _ in runs])
+    rows = speed._top_two(1, 0)
     assert any("GPU" in row.what for row in rows) == (not simulated)
 
 

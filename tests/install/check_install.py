@@ -101,6 +101,9 @@ def checks(folder: Path) -> Iterator[tuple[str, bool, str]]:
         right = code != 0 and wanted in said and "Traceback" not in said
         yield f"extra {extra}", right, said.strip()[-120:]
 
+    code, said, _ = someone.ringfence("bench")
+    yield "ringfence bench says where to run it", code == 2 and "make bench" in said, said.strip()
+
     code, said, _ = someone.pip("install", "--force-reinstall", "--no-deps", str(source))
     yield "pip install .", code == 0, said[-200:] if code else ""
     code, said, seconds = someone.ringfence("demo", "--json")

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ringfence.core.all_feasible import ALL_FEASIBLE
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.hardness import Hardness
@@ -559,6 +560,39 @@ def check_hardness(rule: Callable[[Floats, Floats, Floats], Hardness]) -> Counte
         seen["infinite"] += h1 is None
         seen["several optimal arms"] += len(optimal) > 1
         seen["several, of different slack"] += len({margins[i] for i in optimal}) > 1
+        seen["equal gaps"] += len(set(gaps)) < len(gaps)
+    return seen
+
+
+def check_hardness_of_sets(rule: Callable[..., Hardness]) -> Counter[str]:
+    """Compare the theory of "which arms are feasible" with sums over margins."""
+    seen: Counter[str] = Counter()
+    for means in instances():
+        rows, scales, thresholds = means.rows, means.scales, means.thresholds
+        theory = means.theory(lambda *given: rule(*given, ALL_FEASIBLE))
+        margins = [paper.margin(row, scales, thresholds) for row in rows]
+        feasible = {i for i, own in enumerate(margins) if own <= 0}
+        assert set(theory.optimal_arms) == feasible, means
+        assert theory.feasible == (feasible != set()), means
+        identity = list(range(len(rows)))
+        best = paper.apparent_best(rows, set(identity), scales, thresholds, identity)
+        assert theory.optimal == (best if feasible else -1), means
+        for arm, own in zip(theory.arms, margins, strict=True):
+            assert arm.kind == ("optimal" if own <= 0 else "infeasible"), means
+            assert arm.delta == arm.Delta == abs(own), means
+        order = sorted(range(len(rows)), key=lambda i: theory.arms[i].rank)
+        assert [theory.arms[i].rank for i in order] == list(range(1, len(rows) + 1)), means
+        gaps = [abs(margins[i]) for i in order]
+        assert gaps == sorted(gaps), means
+        hopeless = 0 in gaps
+        inverse = [0 if hopeless else 1 / gap**2 for gap in gaps]
+        h1 = sum(map(Fraction, inverse), Fraction(0))
+        _agree(theory.h1, None if hopeless else h1, means)
+        h2 = max(i * Fraction(one) for i, one in enumerate(inverse, start=1))
+        _agree(theory.h2, None if hopeless else h2, means)
+        seen["infinite"] += hopeless
+        seen["nothing is feasible"] += not feasible
+        seen["several arms"] += len(feasible) > 1
         seen["equal gaps"] += len(set(gaps)) < len(gaps)
     return seen
 

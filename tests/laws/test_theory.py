@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.core.all_feasible import ALL_FEASIBLE
 from ringfence.core.arrays import Floats
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
 from ringfence.core.schedule import log_bar
@@ -34,6 +35,12 @@ def test_theory_equals_the_transcription() -> None:
     assert seen["equal gaps"] > 100
     for kind in ("feasible-suboptimal", "deceiver", "infeasible-suboptimal", "infeasible"):
         assert seen[kind] > 100
+
+
+def test_theory_of_sets_equals_sums_over_margins() -> None:
+    seen = checks.check_hardness_of_sets(hardness)
+    for what in ("infinite", "nothing is feasible", "several arms", "equal gaps"):
+        assert seen[what] > 100, what
 
 
 def test_the_two_hardness_measures_bracket_each_other() -> None:
@@ -237,6 +244,12 @@ def test_lower_bound_rate_is_not_claimed_where_it_is_not_proven() -> None:
         arms={"one": {"mean": [0.8, 0.6]}, "two": {"mean": [0.5, 0.2]}},
     )
     assert turned.lower_bound_rate == pytest.approx(0.04, rel=1e-12)
+
+
+def test_lower_bound_rate_is_not_claimed_for_sets() -> None:
+    means, same = np.array([[0.0, -1.0], [1.0, 1.0]]), [np.eye(2), np.eye(2)]
+    theory = hardness(means, np.ones(2), np.zeros(1), ALL_FEASIBLE)
+    assert lower_bound_rate(theory, same) is None
 
 
 def test_lower_bound_rate_without_covariances() -> None:

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import ringfence as rf
+from benchmarks.yardsticks import vectorised_top_two
 from ringfence.core.arrays import Floats
 from ringfence.core.noise import no_moments
 from ringfence.policies import top_two
@@ -18,7 +19,6 @@ from ringfence.policies.registry import find_policy
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.laws import Law
-from ringfence.simulation.yardsticks import vectorised_top_two
 from tests.choosing import LONG, few_of, first_of
 from tests.faults.planting import Edit, planted
 from tests.statistical.checks import check_rate

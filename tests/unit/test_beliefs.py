@@ -83,6 +83,32 @@ def test_no_event_at_all_is_not_certainty(written: str, stated: Any) -> None:
     assert (estimate.low, estimate.high) == pytest.approx((0.0, stats.beta(0.5, 10.5).ppf(0.975)))
 
 
+@pytest.mark.parametrize("policy", ["top-two", "ocba-co", "thompson"])
+@pytest.mark.parametrize("chance", [0.0, 0.05, 0.3])
+def test_arms_are_chosen_alike_however_a_yes_or_no_limit_is_written(
+    policy: str, chance: float
+) -> None:
+    """As a mean, as a share, or with stated bounds: pull by pull, and in the verdict."""
+    found = []
+    for written, noise in (
+        ("mean(bad)", None), ("mean(bad)", {"bad": {"bounds": [0, 1]}}), ("share(bad > 0.5)", None)
+    ):  # fmt: skip
+        study = Study.create(
+            "s", arms=["a", "b", "c"], objective="maximize mean(x)", noise=noise, budget=60,
+            constraints=f"{written} <= 0.1", policy=policy, storage="memory://", seed=1, batch=4,
+        )  # fmt: skip
+        asked = ""
+        for pull in study.pulls():
+            rng = np.random.default_rng(pull.seed)
+            x = rng.normal({"a": 0.5, "b": 0.55, "c": 0.52}[pull.arm], 0.1)
+            study.tell(pull, {"x": x, "bad": float(rng.random() < chance)})
+            asked += pull.arm
+        verdict = study.recommend()
+        found.append((asked, verdict.arm, verdict.verdict, verdict.chance_keeps_limits))
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] != "abc" * 20, "else nothing was chosen"
+
+
 def test_nothing_but_ones_is_not_certainty() -> None:
     verdict = study_of("mean(bad) >= 0.99", [10, 10], 10).recommend()
     assert verdict.verdict == "too-close-to-call"

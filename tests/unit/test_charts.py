@@ -216,6 +216,26 @@ def test_feasible_and_infeasible_differ_by_shape_and_side() -> None:
     assert "infeasible →" in svg
 
 
+@pytest.mark.parametrize(("margin", "side"), [(-3.0, "right"), (-0.1, "left")])
+def test_words_on_the_level_of_the_answer_leave_its_own_name_alone(
+    margin: float, side: str
+) -> None:
+    arms = [
+        make_arm("safe", "optimal", margin, 1.0),
+        make_arm("sound", "feasible-suboptimal", -2.9, 1.4),
+        make_arm("tempting", "deceiver", 3.0, 0.5),
+    ]
+    names = [arm.name for arm in arms]
+    chart = study_chart("map", make_plan(names), make_verdict(arms), []).to_dict()
+    (words,) = [
+        layer["mark"]
+        for layer in chart["layer"]
+        if layer["encoding"].get("text", {}).get("field") == "label" and "x" in layer["encoding"]
+        and "value" in layer["encoding"]["x"]
+    ]  # fmt: skip
+    assert words["align"] == side
+
+
 def test_the_map_names_kinds_and_phases() -> None:
     svg = chart_bytes(study_chart("map", *phase_case()), ".svg").decode()
     for words in ("best feasible", "deceiver", "feasible suboptimal", "infeasible suboptimal"):

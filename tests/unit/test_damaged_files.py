@@ -216,6 +216,17 @@ def test_sound_documents_are_as_deep_as_any_file_needs() -> None:
         read_toml("x")
 
 
+@pytest.mark.parametrize("part", ["a", '"\\""', '"a\\\\"', "'\\'", "'\"' ", '"\\u0041" \t'])
+def test_no_spelling_of_a_long_key_is_parsed(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser takes the square of its length in time."""
+    with monkeypatch.context() as patched:
+        patched.setattr(tomllib, "loads", None)
+        for text in (f"{part}." * 20_000 + "a = 1", "[" + f"{part} . " * 64 + "a]"):
+            with pytest.raises(ValueError, match="nested too deeply"):
+                read_toml(text)
+    assert read_toml(f"{part}." * 60 + "a = 1")
+
+
 STANDARD_INPUT: dict[str, bytes] = {
     "not UTF-8": b'{"cost": "\xff"}',
     "deep": b"[" * 100_000,

@@ -56,6 +56,21 @@ def test_the_readme_can_be_read_at_a_sitting() -> None:
     assert len([line for line in twelve.splitlines() if line.strip()]) == 12
 
 
+def test_what_is_said_of_a_case_elsewhere_is_what_its_page_says() -> None:
+    page = (ROOT / "docs/cases/incentives.md").read_text("utf-8")
+    needed = {
+        policy: re.findall(rf"^\| `{policy}` .*\| ([\d,]+) \([^|]*\) \|$", page, re.MULTILINE)[0]
+        for policy in ("top-two", "uniform")
+    }
+    ours, equal = needed["top-two"], needed["uniform"]
+    for name, said in (
+        ("README.md", rf"{ours} draws were right as often as\s+{equal} in equal shares"),
+        ("docs/simulating.md", rf"with {ours} pulls; uniform needs {equal} "),
+        ("docs/cases/README.md", rf"\| {ours} and {equal} \|"),
+    ):
+        assert re.search(said, (ROOT / name).read_text("utf-8")), name
+
+
 def test_every_page_is_in_a_tree_of_contents() -> None:
     """A page that no tree names is a warning, and so an error, where the site is built."""
     written = [ROOT / "docs/index.md"]

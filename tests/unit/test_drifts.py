@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ringfence.core.arrays import Floats
+from ringfence.core.baseline import Versus
 from ringfence.core.cost import (
     NEVER,
     beating_cost,
@@ -24,6 +25,7 @@ from ringfence.core.drifts import (
 from ringfence.core.gaps import margin
 from ringfence.core.hardness import hardness
 from ringfence.core.oracle import Truth
+from ringfence.core.threats import ARM, fill_move, make_threats, threat_cost
 
 
 def random_truth(seed: int, arms: int, constraints: int, *, feasible: bool) -> Truth:
@@ -106,6 +108,41 @@ def test_arms_of_an_infeasible_instance_move_to_the_brink(
             truth.means, truth.covariances, arm, float(pulls[arm]), truth.thresholds, work
         )
         assert energy_of(drift, truth, pulls) == pytest.approx(cost, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("feasible", [True, False])
+@settings(max_examples=60, deadline=None)
+@CASES
+def test_drifts_are_the_moves_of_threats(
+    feasible: bool, seed: int, arms: int, constraints: int, best_n: float, n: float
+) -> None:
+    truth = random_truth(seed, arms, constraints, feasible=feasible)
+    best, width = truth.theory.optimal, 1 + constraints
+    pulls = np.full(arms, n)
+    pulls[best] = best_n
+    threats, work = make_threats(arms, width), cost_work(width)
+    count = truth.question.fill_threats(
+        np.ones(arms, np.bool_), truth.marked, best, feasible, truth.scales, truth.thresholds,
+        Versus.of(None, np.zeros(constraints)), threats,
+    )  # fmt: skip
+    cheapest: dict[tuple[int, int, int], tuple[float, Floats]] = {}
+    for t in range(count):
+        arm, rival, _ = threats.arms[t].tolist()
+        about = (truth.means, truth.covariances, pulls, truth.thresholds, work)
+        cost, move = threat_cost(threats, t, *about), np.zeros_like(truth.means)
+        fill_move(move, threats, t, truth.covariances, pulls, work)
+        breaks = int(threats.rows[t, 0, ARM].argmin()) if threats.strict[t] else 0
+        key = arm, rival, breaks
+        if key not in cheapest or cost < cheapest[key][0]:
+            cheapest[key] = cost, move
+    assert len(cheapest) == (constraints if feasible else arms) + arms - 1
+    for (arm, rival, breaks), (_, move) in cheapest.items():
+        if rival == best:
+            closed = (beating_drift if feasible else nearing_drift)(truth, arm, best_n, n)
+        else:
+            closed = failing_drift(truth, breaks - 1) if breaks else passing_drift(truth, arm)
+        assert closed is not None
+        np.testing.assert_allclose(move, closed, rtol=1e-7, atol=1e-9)
 
 
 def test_what_never_varies_cannot_drift() -> None:

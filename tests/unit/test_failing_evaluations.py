@@ -244,6 +244,15 @@ def test_time_outs_that_are_told_keep_an_option_from_being_the_best() -> None:
     assert study.doctor().is_sound
 
 
+def test_time_outs_of_which_nothing_is_told_leave_the_verdict_open() -> None:
+    """No call that ended was slow: of those that did not end, nobody knows that."""
+    verdict = make(**LATENCY, constraints="p95(latency_s) <= 2").optimize(latency)
+    assert verdict is not None
+    assert (verdict.arm, verdict.verdict) == ("b", "too-close-to-call")
+    assert [(one.kind, one.arm) for one in verdict.doubts] == [("failures", "b")]
+    assert verdict.confidence <= 0.95
+
+
 @pytest.mark.parametrize("stated", [{"on_timeout": SLOW}, {}], ids=["told", "missing"])
 def test_a_limit_on_failures_is_a_limit(stated: dict[str, Any]) -> None:
     limits = ["mean(latency_s) <= 4", "mean(failed) <= 0.02"]

@@ -2,15 +2,22 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.optimize import linprog
 
+from ringfence.core.all_feasible import ALL_FEASIBLE
 from ringfence.core.arrays import Floats
+from ringfence.core.baseline import Versus
+from ringfence.core.cost import cost_work
 from ringfence.core.hardness import hardness
 from ringfence.core.oracle import Oracle, Truth, oracle, static_rate
+from ringfence.core.question import Question
+from ringfence.core.questions import QUESTIONS
+from ringfence.core.threats import least_cost, make_threats
 from ringfence.simulation.instance import Instance
 from tests.oracle import least_moves
 from tests.oracle.least_moves import Change, Study
@@ -301,6 +308,55 @@ def test_the_order_and_the_units_do_not_matter() -> None:
         moved_rate, moved_weights = solved(other)
         assert moved_rate == pytest.approx(rate, rel=1e-9)
         np.testing.assert_allclose(moved_weights, weights[order], rtol=1e-4, atol=1e-7)
+
+
+# ------------------------------------------------------------------------------- by the question
+
+
+def asked(truth: Truth, question: Question) -> Truth:
+    """Return the same arms, asked another question."""
+    theory = hardness(truth.means, truth.scales, truth.thresholds, question)
+    return replace(truth, theory=theory, question=question)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.name)
+def test_the_rate_of_an_allocation_is_the_cost_of_the_cheapest_threat(question: Question) -> None:
+    stream = np.random.default_rng(6)
+    for drawn in random_truths(7, 60):
+        truth = asked(drawn, question)
+        arm_count, width = truth.means.shape
+        threats, w = make_threats(arm_count, width), stream.dirichlet(np.ones(arm_count))
+        count = question.fill_threats(
+            np.ones(arm_count, np.bool_), truth.marked, truth.theory.optimal,
+            truth.theory.feasible, truth.scales, truth.thresholds,
+            Versus.of(None, np.zeros(width - 1)), threats,
+        )  # fmt: skip
+        about = (truth.means, truth.covariances, w, truth.thresholds, cost_work(width))
+        assert static_rate(truth, w) == pytest.approx(least_cost(threats, count, *about), rel=1e-9)
+
+
+def test_the_oracle_of_sets_by_hand() -> None:
+    """Costs w1 0.5^2/2, w2 1/2 and w3 2^2/2 are equal at w1 : w2 : w3 = 16 : 4 : 1."""
+    truth = asked(truth_of([[0, -0.5], [9, 1], [5, -2]], [0], np.eye(2)), ALL_FEASIBLE)
+    rate, weights = solved(truth)
+    np.testing.assert_allclose(weights, np.array([16, 4, 1]) / 21, rtol=1e-12)
+    assert rate == pytest.approx(16 / 21 / 8, rel=1e-12)
+    assert static_rate(truth, weights) == pytest.approx(rate, rel=1e-12)
+    assert static_rate(truth, weights, [1, 2]) == pytest.approx(rate, rel=1e-12)
+    assert static_rate(truth, np.array([0.5, 0.5, 0.0])) == 0.0
+    on_the_limit = asked(truth_of([[0, 0], [9, 1]], [0], np.eye(2)), ALL_FEASIBLE)
+    assert oracle(on_the_limit) == Oracle(0.0, None)
+
+
+def test_no_allocation_beats_the_oracle_of_sets() -> None:
+    stream = np.random.default_rng(8)
+    for drawn in random_truths(9, 40):
+        truth = asked(drawn, ALL_FEASIBLE)
+        rate, weights = solved(truth)
+        assert static_rate(truth, weights) == pytest.approx(rate, rel=1e-9)
+        for _ in range(20):
+            w = stream.dirichlet(np.ones(len(weights)))
+            assert static_rate(truth, 0.1 * w + 0.9 * weights) <= rate * (1.0 + 1e-9)
 
 
 # ------------------------------------------------------------------------------- by drawing errors

@@ -758,6 +758,46 @@ def test_failed_pulls_count_as_bad_as_can_be(direction: str, fails: bool) -> Non
 
 
 @pytest.mark.parametrize(
+    ("limit", "risk", "noise", "doubted"),
+    [
+        # Never slower than 1.2 in what was told: who timed out may well have been.
+        ("p95(risk) <= 2", 1.0, None, True),
+        ("p85(risk) <= 2", 1.0, None, False),  # one pull in eight is not one in seven
+        ("p95(risk) <= 2", 1.0, {"risk": {"bounds": [0, 1.5]}}, False),
+        ("share(risk > 2) <= 0.05", 1.0, None, True),
+        ("share(risk <= 2) >= 0.95", 1.0, None, True),
+        ("share(risk >= 0.5) >= 0.95", 1.0, None, True),
+        ("mean(risk) <= 2", 1.0, None, False),  # by how far is for bounds or stand-ins to say
+        ("mean(risk) <= 0.1", 0.0, None, True),  # yes or no: an eighth may be yes
+        ("mean(risk) <= 0.2", 0.0, None, False),
+    ],
+)
+def test_a_failed_pull_may_be_the_event_that_no_pull_has_told(
+    limit: str, risk: float, noise: Any, doubted: bool
+) -> None:
+    """Every eighth pull of arm 0, which is better by far, times out."""
+    study = make(arms=2, budget=400, constraints=limit, noise=noise, max_failures=9)
+    count: Counter[str] = Counter()
+    for pull in study.pulls():
+        count[pull.arm] += 1
+        if pull.arm == "arm 0" and count[pull.arm] % 8 == 1:
+            study.fail(pull, "no answer", timed_out=True)
+            continue
+        wobble = 0.1 * (count[pull.arm] % 3)
+        study.tell(pull, {"loss": 9.0 * float(pull.arm[-1]) + wobble, "risk": risk * (1 + wobble)})
+    verdict = study.recommend()
+    assert (verdict.arm, verdict.feasible) == ("arm 0", True)
+    assert [(one.kind, one.arm) for one in verdict.doubts] == [("failures", "arm 0")] * doubted
+    assert verdict.verdict == ("too-close-to-call" if doubted else "feasible")
+
+
+def test_an_objective_that_has_a_limit_is_doubted_once() -> None:
+    verdict = judged(make(arms=2, constraints="mean(loss) >= 1"), lambda arm, seed: {"loss": 1.5})
+    found = [(one.kind, one.arm, one.attribute) for one in verdict.doubts]
+    assert found == [("unseen", arm, "mean(loss)") for arm in ("arm 0", "arm 1")]
+
+
+@pytest.mark.parametrize(
     ("limit", "noise", "doubted"),
     [
         ("mean(risk) <= 1", None, True),  # a tenth of arm 0's could be 12, as some of arm 1's are

@@ -130,6 +130,45 @@ def test_too_close_to_call_says_what_is_missing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("margin", "keeps", "said"),
+    [
+        (0.1, 0.7, "By estimates alone b looks not feasible, but the opposite is likelier."),
+        (0.1, 0.14, None),  # the rule's own chances had another opinion
+        (-0.1, 0.3, "By estimates alone b looks feasible, but the opposite is likelier."),
+        (-0.1, 0.8, None),
+    ],
+)
+def test_the_opposite_of_what_it_looks_is_called_likelier_only_where_it_is(
+    margin: float, keeps: float, said: str | None
+) -> None:
+    arm = make_arm("b", "optimal", margin, 1.0, blocked_by=("mean(loss) <= 0.9",) * (margin > 0))
+    verdict = make_verdict(
+        [arm], feasible=margin > 0, verdict="too-close-to-call", chance_keeps_limits=keeps
+    )
+    assert [line for line in findings(verdict) if "alone" in line] == [said] * (said is not None)
+
+
+@pytest.mark.parametrize(
+    ("chance", "is_called", "rather"),
+    [
+        (0.6, "is the likeliest answer", "b is likelier to be right"),
+        (0.2, "is what the policy names", "the policy names b"),
+    ],
+)
+def test_an_answer_is_called_likelier_only_where_its_chance_is_larger(
+    chance: float, is_called: str, rather: str
+) -> None:
+    arms = [
+        make_arm("b", "optimal", -1.0, 1.0, chance_best=chance),
+        make_arm("a", "feasible-suboptimal", -0.1, 0.9, chance_best=0.3),
+    ]
+    verdict = make_verdict(arms, apparent="a", verdict="too-close-to-call", chance_keeps_limits=0.9)
+    assert f"b {is_called}, but" in sentence(verdict)
+    assert f"By estimates alone a looks best, and feasible, but {rather}." in findings(verdict)
+    assert reason(arms[1], verdict) == f"looks best, but {rather}"
+
+
 def test_doubts_are_said_first_with_what_helps_and_counted() -> None:
     unseen = [Doubt("unseen", f"arm {k}", "mean(fail)", 10) for k in range(6)]
     verdict = two(verdict="too-close-to-call", doubts=tuple(unseen), exact=("mean(fail)", "p50(x)"))

@@ -19,12 +19,14 @@ DRAWS = 10_000
 class Answers(NamedTuple):
     """The right arm of every draw, and whether any arm is feasible in it.
 
-    `passing` is, arm by arm, the share of draws in which it keeps all limits; 0 for others.
+    `passing` is, arm by arm, the share of draws in which it keeps all limits; 0 for others. `whole`
+    is the share of draws in which exactly the arms that were marked do.
     """
 
     arms: Integers
     feasible: Mask
     passing: Floats
+    whole: float = 0.0
 
     @property
     def chances(self) -> Floats:
@@ -46,13 +48,14 @@ def drawn_answers(
     baseline: int | None = None,
     factors: Floats | None = None,
     favoured: int | None = None,
+    marked: Mask | None = None,
 ) -> Answers:
     """Return the answers of draws of what the truth of some arms may be.
 
     Arms are taken one after the other, so that a thousand of them need no more room than one. A
     baseline is drawn first: all arms are compared with `factors` times that draw of it, itself too
     if it is one of them. Of arms that tie in a draw any is right: the `favoured` one is named if
-    it is among them.
+    it is among them. `marked` are the arms that a set as an answer consists of; none, if not given.
     """
     limits, candidates = thresholds, [int(arm) for arm in arms]
     others = [arm for arm in candidates if arm != baseline]
@@ -61,6 +64,8 @@ def drawn_answers(
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, candidates[0])
     passing = np.zeros(len(beliefs.estimates))
+    chosen = np.zeros(len(passing), np.bool_) if marked is None else marked
+    agrees = np.ones(DRAWS, np.bool_)
     for arm in order:
         draw = beliefs.draws(rng, arm, common, DRAWS)
         if arm == baseline and factors is not None:
@@ -70,6 +75,7 @@ def drawn_answers(
         worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
         passes = worst <= 0.0
         passing[arm] = passes.mean()
+        agrees &= passes == chosen[arm]
         is_ahead = np.less_equal if arm == favoured else np.less
         leads = passes & is_ahead(draw[:, 0], lowest)
         np.copyto(lowest, draw[:, 0], where=leads)
@@ -78,4 +84,5 @@ def drawn_answers(
         np.copyto(nearest, worst, where=leads)
         np.copyto(best_failing, arm, where=leads)
     any_passes = best_passing >= 0
-    return Answers(np.where(any_passes, best_passing, best_failing), any_passes, passing)
+    named = np.where(any_passes, best_passing, best_failing)
+    return Answers(named, any_passes, passing, float(agrees.mean()))

@@ -8,20 +8,21 @@ docs/reading-notes.md. Touches its arguments only.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.gaps import gap, margin, pair, separation
+from ringfence.core.best_feasible import BEST_FEASIBLE
+from ringfence.core.gaps import margin, pair
+from ringfence.core.question import Kind, Question
 from ringfence.core.schedule import log_bar
 
-Kind = Literal["optimal", "feasible-suboptimal", "deceiver", "infeasible-suboptimal", "infeasible"]
+__all__ = ["ArmTheory", "Hardness", "Kind", "hardness", "lower_bound_rate", "upper_bound"]
 
 
 @dataclass(frozen=True)
 class ArmTheory:
-    """One arm against the optimal one; delta and Delta are None for an optimal arm."""
+    """One arm against the reference; delta and Delta are None for arms that may be it."""
 
     kind: Kind
     margin: float
@@ -50,7 +51,7 @@ class Hardness:
 
     @property
     def optimal_arms(self) -> tuple[int, ...]:
-        """Every arm that is a right answer."""
+        """Every arm that is a right answer, or belongs to it where the answer is a set."""
         return tuple(i for i, arm in enumerate(self.arms) if arm.kind == "optimal")
 
     @property
@@ -59,33 +60,40 @@ class Hardness:
         return math.inf if self.h1 == 0.0 else 1.0 / self.h1
 
 
-def hardness(means: Floats, scales: Floats, thresholds: Floats) -> Hardness:
+def hardness(
+    means: Floats, scales: Floats, thresholds: Floats, question: Question = BEST_FEASIBLE
+) -> Hardness:
     """Return the theory of an instance from its true attributes.
 
-    With several optimal arms the gaps are taken from the one with the least slack: only then
-    does the upper bound hold (docs/reading-notes.md gives a counterexample).
+    Where gaps are taken from an optimal arm, and there are several, it is the one with the least
+    slack: only then does the upper bound hold (docs/reading-notes.md gives a counterexample).
+    Where they are taken from no arm, every arm has one, and `optimal` is the arm that the right
+    answer names, or -1.
     """
     arm_count = means.shape[0]
+    everyone, anyhow = np.ones(arm_count, np.bool_), np.arange(arm_count)
     margins = [float(margin(means, i, scales, thresholds)) for i in range(arm_count)]
-    feasible = any(m <= 0.0 for m in margins)
-    values = [means[i, 0] if feasible else margins[i] for i in range(arm_count)]
-    contenders = [i for i in range(arm_count) if margins[i] <= 0.0 or not feasible]
-    least = min(values[i] for i in contenders)
-    optimal_arms = [i for i in contenders if values[i] == least]
-    best = min(optimal_arms, key=lambda i: (abs(margins[i]), i))
-    others = [i for i in range(arm_count) if i not in optimal_arms]
+    marked = np.zeros(arm_count, np.bool_)
+    named, _ = question.answer(means, everyone, scales, thresholds, anyhow, marked)
+    feasible = bool(question.optimal(means, scales, thresholds, marked))
+    optimal_arms = np.flatnonzero(marked).tolist()
+    if question.reference(means, everyone, scales, thresholds, anyhow)[0] < 0:
+        best, leaders = int(named), []
+    else:
+        best, leaders = min(optimal_arms, key=lambda i: (abs(margins[i]), i)), optimal_arms
+    others = [i for i in range(arm_count) if i not in leaders]
 
     pairs = {i: pair(means, best, i, scales, thresholds) for i in others}
-    deltas = {i: float(separation(*pairs[i])) for i in others}
-    gaps = {i: float(gap(*pairs[i])) for i in others}
+    deltas = {i: float(question.separation(*pairs[i])) for i in others}
+    gaps = {i: float(question.gap(*pairs[i])) for i in others}
     order = sorted(others, key=lambda i: _paper_order(gaps[i], margins[i], float(means[i, 0]), i))
-    rank = dict.fromkeys(optimal_arms, 1) | {i: place for place, i in enumerate(order, start=2)}
+    start = 1 + (len(leaders) > 0)
+    rank = dict.fromkeys(leaders, 1) | {i: place for place, i in enumerate(order, start=start)}
     terms = [(rank[i], _inverse_square(gaps[i])) for i in order]
 
+    best_objective = float(means[best, 0])
     kinds = [
-        _kind(margins[i], float(means[i, 0]), float(means[best, 0]), feasible=feasible)
-        if i in deltas
-        else "optimal"
+        question.kind(bool(marked[i]), feasible, margins[i], float(means[i, 0]), best_objective)
         for i in range(arm_count)
     ]
     return Hardness(
@@ -124,25 +132,17 @@ def lower_bound_rate(theory: Hardness, covariances: Sequence[Floats] | None) -> 
     It takes two Gaussian arms of one covariance (oriented, objective first) and one constraint.
     With negative correlation the statement is false.
     """
-    if covariances is None or len(theory.arms) != 2 or len(theory.optimal_arms) != 1:
+    gaps = [arm.Delta for arm in theory.arms if arm.Delta is not None]
+    if covariances is None or len(theory.arms) != 2 or len(gaps) != 1:
         return None
     first, second = covariances
     if first.shape != (2, 2) or not np.array_equal(first, second) or first[0, 1] < 0.0:
         return None
-    (separated,) = (arm.Delta for arm in theory.arms if arm.Delta is not None)
-    return separated**2
+    return gaps[0] ** 2
 
 
 def _inverse_square(value: float) -> float:
     return 1.0 / (value * value) if value * value > 0.0 else math.inf
-
-
-def _kind(own_margin: float, objective: float, best_objective: float, *, feasible: bool) -> Kind:
-    if not feasible:
-        return "infeasible"
-    if own_margin <= 0.0:
-        return "feasible-suboptimal"
-    return "deceiver" if objective <= best_objective else "infeasible-suboptimal"
 
 
 def _paper_order(

@@ -11,17 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
-from ringfence.core.cost import (
-    NEVER,
-    CostWork,
-    beating_cost,
-    cost_work,
-    failing_cost,
-    nearing_cost,
-    passing_cost,
-)
+from ringfence.core.arrays import Floats, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
+from ringfence.core.cost import NEVER, CostWork, cost_work
 from ringfence.core.hardness import Hardness
+from ringfence.core.question import Question
 
 _PRECISION = 1e-13
 _ROUNDING = 2.0**-53  # of a share that is all but 1
@@ -64,42 +58,63 @@ class Truth:
     covariances: Floats
     scales: Floats
     thresholds: Floats
+    question: Question = BEST_FEASIBLE
 
     @cached_property
     def precisions(self) -> Floats:
         """The inverse of each arm's covariance; of a singular one, on what varies."""
         return inverses(self.covariances)
 
-    def own_cost(self, n: float, work: CostWork) -> float:
-        """Return the cost for the best arm's feasibility to be other than it is.
+    @cached_property
+    def marked(self) -> Mask:
+        """The arms that are right."""
+        marked = np.zeros(len(self.means), np.bool_)
+        marked[list(self.theory.optimal_arms)] = True
+        return marked
 
-        The others' does not matter: to come nearer than the best is never dearer than to pass.
-        """
-        given = (self.means, self.covariances, self.theory.optimal, n, self.thresholds)
-        return failing_cost(*given) if self.theory.feasible else passing_cost(*given, work)
+    @cached_property
+    def asks_arms_alone(self) -> bool:
+        """Whether no arm is compared with another one, so that each must be seen rightly."""
+        return all(arm.delta is not None for arm in self.theory.arms)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is one right answer only: with several, which of them decides nothing."""
+        return self.asks_arms_alone or len(self.theory.optimal_arms) == 1
+
+    def own_cost(self, arm: int, n: float, work: CostWork) -> float:
+        """Return the cost for an arm's feasibility to be other than it is, if that matters."""
+        return self.question.own_cost(
+            self.means, self.covariances, arm, n, bool(self.marked[arm]), self.theory.feasible,
+            self.thresholds, work,
+        )  # fmt: skip
 
     def pair_cost(self, arm: int, best_n: float, n: float, work: CostWork) -> tuple[float, float]:
         """Return the cost for another arm to take the best one's place, and the best's share."""
-        given = (self.means, self.covariances, self.theory.optimal, best_n, arm, n)
-        if self.theory.feasible:
-            return beating_cost(*given, self.thresholds, work)
-        return nearing_cost(*given, self.scales, self.thresholds, work)
+        return self.question.pair_cost(
+            self.means, self.covariances, self.theory.optimal, best_n, arm, n,
+            self.theory.feasible, self.scales, self.thresholds, work,
+        )  # fmt: skip
 
 
 def static_rate(truth: Truth, allocation: Floats, among: list[int] | None = None) -> float:
-    """Return the rate of a static allocation, of errors among some of the arms if so asked."""
+    """Return the rate of a static allocation, of errors among some of the arms if so asked.
+
+    Where one arm is the answer, only its own feasibility matters: to come nearer than it is never
+    dearer for another one than to pass.
+    """
     best = truth.theory.optimal
     arms = list(range(len(allocation))) if among is None else among
-    if len(truth.theory.optimal_arms) > 1 or best not in arms or allocation[best] <= 0.0:
+    if any(allocation[arm] <= 0.0 for arm in arms) or not truth.is_settled:
         return 0.0
     work = cost_work(truth.means.shape[1])
-    costs = [truth.own_cost(allocation[best], work)]
-    for arm in arms:
-        if arm == best:
-            continue
-        if allocation[arm] <= 0.0:
-            return 0.0
-        costs.append(truth.pair_cost(arm, allocation[best], allocation[arm], work)[0])
+    if truth.asks_arms_alone:
+        return min((truth.own_cost(arm, allocation[arm], work) for arm in arms), default=NEVER)
+    if best not in arms:
+        return 0.0
+    costs = [truth.own_cost(best, allocation[best], work)]
+    others = [arm for arm in arms if arm != best]
+    costs += [truth.pair_cost(arm, allocation[best], allocation[arm], work)[0] for arm in others]
     return min(costs)
 
 
@@ -109,7 +124,7 @@ def sum_rate(truth: Truth, allocation: Floats, weights: Floats, among: list[int]
     The best arm must have it, and look as feasible as it is.
     """
     best = truth.theory.optimal
-    costs = [truth.own_cost(allocation[best], cost_work(truth.means.shape[1]))]
+    costs = [truth.own_cost(best, allocation[best], cost_work(truth.means.shape[1]))]
     noise = np.einsum("c,icd,d->i", weights, truth.covariances, weights) / allocation
     for arm in among:
         if arm == best:
@@ -123,18 +138,20 @@ def sum_rate(truth: Truth, allocation: Floats, weights: Floats, among: list[int]
 
 
 def oracle(truth: Truth) -> Oracle | None:
-    """Return the oracle's rate and allocation; None where several arms are right.
+    """Return the oracle's rate and allocation; None where several answers are right.
 
     With weight 1 on the best arm, every other needs some least weight for all its costs to reach
     a level C; the rate is C over the sum of weights. It is largest where the best arm's pulls are
     worth as much as the others' together, or where C is the best arm's own cost.
     """
     best, arm_count = truth.theory.optimal, truth.means.shape[0]
-    if len(truth.theory.optimal_arms) > 1:
+    if not truth.is_settled:
         return None
     work = cost_work(truth.means.shape[1])
+    if truth.asks_arms_alone:
+        return _even_oracle(truth, work)
     others = [arm for arm in range(arm_count) if arm != best]
-    highest = truth.own_cost(1.0, work)
+    highest = truth.own_cost(best, 1.0, work)
     for arm in others:
         highest = min(highest, truth.pair_cost(arm, 1.0, _LARGEST_WEIGHT, work)[0])
     if highest <= 0.0:
@@ -155,6 +172,15 @@ def oracle(truth: Truth) -> Oracle | None:
     _weigh(truth, low, weights, others, work)
     weights[best] = 1.0
     return Oracle(low / float(weights.sum()), weights / weights.sum())
+
+
+def _even_oracle(truth: Truth, work: CostWork) -> Oracle:
+    """Return the oracle of arms that are asked about alone: all their costs are the same."""
+    costs = np.array([truth.own_cost(arm, 1.0, work) for arm in range(len(truth.means))])
+    if costs.min() <= 0.0:
+        return Oracle(0.0, None)
+    rate = 1.0 / float((1.0 / costs).sum())
+    return Oracle(rate, rate / costs)
 
 
 def _weigh(truth: Truth, level: float, weights: Floats, others: list[int], work: CostWork) -> float:

@@ -15,7 +15,10 @@ from ringfence.core.errors import InputError, one_line
 DEEPEST = 64
 _LARGEST = 2**63  # of TOML's whole numbers
 # More parts of a dotted key than a table can be deep; the parser takes their square in time.
-_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
+# A quote after a backslash belongs to the text around it, and begins no part of a key.
+_LONG_KEY = re.compile(
+    r"""(?<![\w"'\\-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}"""
+)
 _TOO_DEEP = f"nested too deeply: more than {DEEPEST} levels"
 
 

@@ -25,7 +25,7 @@ from ringfence.study.facts import Definition, Round
 from ringfence.study.verdict import Verdict
 
 _STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
        color: #1b1b1f; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
@@ -37,7 +37,11 @@ td.short { white-space: nowrap; font-variant-numeric: tabular-nums; }
 .feasible { border-color: #1a7f37; } .infeasible { border-color: #b42318; }
 .too-close-to-call { border-color: #b58900; }
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
-@media print { body { max-width: none; margin: 0; } figure, tr { break-inside: avoid; } }
+@media print {
+  body { max-width: none; margin: 0; font-size: 12px; } figure, tr { break-inside: avoid; }
+  .wide { overflow-x: visible; } table { font-size: 10px; } th, td { padding: .2rem .3rem; }
+  td.short { white-space: normal; } td:first-child, td:last-child { overflow-wrap: anywhere; }
+}
 """
 _DARK_STYLE = """
 body { background: #17171a; color: #e8e8ec; } .verdict { background: #222226; }

@@ -90,7 +90,8 @@ def _said(verdict: Verdict) -> str:
         both = f"{sure} sure of both"
         apart = f"{none} sure that none is, {sure} that {arm} is the nearest"
         return f"{headline(verdict)}: {both if none == sure else apart}."
-    best = "looks best" if verdict.apparent == arm else "is the likeliest answer"
+    best = "is the likeliest answer" if _is_likelier(verdict) else "is what the policy names"
+    best = "looks best" if verdict.apparent == arm else best
     nearest = f"no arm looks feasible and {arm} comes nearest"
     if verdict.doubts:
         looks = f"{arm} {best}" if verdict.feasible else nearest
@@ -232,11 +233,24 @@ def appearance(verdict: Verdict) -> list[str]:
     apparent = named(verdict, verdict.apparent)
     looks = "not feasible" if apparent.blocked_by else "feasible"
     if apparent.name != verdict.arm and not is_tied(apparent, verdict):
-        best = f"By estimates alone {apparent.name} looks best, and {looks}"
-        return [f"{best}, but {verdict.arm} is likelier to be right."]
-    if verdict.feasible != (looks == "feasible"):
+        return [f"By estimates alone {apparent.name} looks best, and {looks}, {_rather(verdict)}."]
+    likely = verdict.chance_keeps_limits >= _LIKELY
+    if verdict.feasible != (looks == "feasible") and verdict.feasible == likely:
         return [f"By estimates alone {verdict.arm} looks {looks}, but the opposite is likelier."]
     return []
+
+
+def _rather(verdict: Verdict) -> str:
+    """Return why the arm that looks best is not the answer."""
+    if _is_likelier(verdict):
+        return f"but {verdict.arm} is likelier to be right"
+    return f"but the policy names {verdict.arm}"
+
+
+def _is_likelier(verdict: Verdict) -> bool:
+    """Tell whether the answer is likelier than what looks best: policies reckon otherwise."""
+    answer, apparent = (named(verdict, name) for name in (verdict.arm, verdict.apparent))
+    return (answer.chance_best or 0.0) >= (apparent.chance_best or 0.0)
 
 
 def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:
@@ -268,7 +282,7 @@ def reason(arm: ArmVerdict, verdict: Verdict, *, alone: bool = False, brief: boo
         if is_tied(arm, verdict):
             return "; ".join([f"as good as {verdict.arm}", *past])
         if arm.name == verdict.apparent:
-            return "; ".join([f"looks best, but {verdict.arm} is likelier to be right", *past])
+            return "; ".join([f"looks best, {_rather(verdict)}", *past])
         return past[0] if past else f"{verdict.apparent} looks better"
     words = with_error(standing(arm), arm.error)
     if arm.rival is not None:

@@ -140,6 +140,11 @@ def in_words(url: str) -> Iterator[None]:
     """Turn what a database says into an error of ours; nothing was changed."""
     try:
         yield
+    except UnicodeDecodeError:  # of what SQLite says of damaged text: it quotes it
+        raise StorageError(
+            f"storage {url} cannot be used: it has text that is not UTF-8."
+            f"{_REMEDIES['SQLITE_CORRUPT']}"
+        ) from None
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         kind = StorageAwayError if _is_away(error) else StorageError

@@ -1,7 +1,7 @@
 """The file of a SQLite database while it is open, which must stay the one at its path.
 
-A file that was deleted or replaced takes writes until it is closed, and then they are gone. So its
-identity is compared in every transaction. May touch core and the files of the database.
+A file that was deleted, replaced or emptied takes writes until it is closed, and then they are
+gone. So it is looked at in every transaction. May touch core and the files of the database.
 """
 
 from dataclasses import dataclass, field
@@ -40,6 +40,8 @@ class OpenedFile:
         """
         if self._own is not None:
             _require(self.url, self.path, self._own)
+            if _is_nothing(self.path):  # SQLite drops the log of a database without a page
+                raise _lost(self.url, self.path, "was emptied")
         elif self.path.is_file() and 0 < self.path.stat().st_size < _SMALLEST:
             raise StorageError(
                 f"storage {self.url} cannot be used: {str(self.path)!r} is not a database. Give "
@@ -95,8 +97,12 @@ def _require(url: str, path: Path, own: _Identity | None) -> None:
     found = _identity(path)
     if found is None or found != own:
         what = "was deleted or moved" if found is None else "was replaced by another file"
-        raise StorageError(
-            f"storage {url} cannot be used: {str(path)!r} {what} while it was open. Put it back, "
-            "or end every program that has it open and start again with the file that is to be "
-            "used. What was not acknowledged may not be kept: say it again."
-        )
+        raise _lost(url, path, what)
+
+
+def _lost(url: str, path: Path, what: str) -> StorageError:
+    return StorageError(
+        f"storage {url} cannot be used: {str(path)!r} {what} while it was open. Put it back, "
+        "or end every program that has it open and start again with the file that is to be "
+        "used. What was not acknowledged may not be kept: say it again."
+    )

@@ -97,7 +97,7 @@ class SqlStorage:
         """Return the names of all studies."""
         with in_words(self.url), self.engine.connect() as connection:
             found = connection.execute(sa.select(schema.studies.c.name)).scalars()
-            return sorted(found)
+            return sorted(map(str, found))  # a damaged database may have one without a name
 
     def delete(self, name: str) -> None:
         """Forget a study."""

@@ -269,9 +269,12 @@ class Book:
 
     def possible_range(self, metric: str) -> tuple[float, float]:
         """Return what values of a metric are possible: within its stated bounds, or yes and no."""
-        place = self.problem.metrics.index(metric)
-        usual = (0.0, 1.0) if self._binary[place] else (-np.inf, np.inf)
+        usual = (0.0, 1.0) if self.is_binary(metric) else (-np.inf, np.inf)
         return self.noise.bounds.get(metric, usual)
+
+    def is_binary(self, metric: str) -> bool:
+        """Tell whether a metric told nothing but zeros and ones, in any arm."""
+        return bool(self._binary[self.problem.metrics.index(metric)])
 
     @property
     def is_constant(self) -> Mask:

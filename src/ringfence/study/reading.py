@@ -7,6 +7,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -357,29 +358,35 @@ class Reader:
         None also where other pardons were `granted` than it knew of.
         """
         found = unpack(tally.content)
-        if found is None or found[0]["pardons"] != len(granted):
+        try:
+            if found is None or found[0]["pardons"] != len(granted):
+                return None
+            reader = cls(plan)
+            reader._take_up(granted)
+            reader._go_on_from(tally, *found)
+        except (ValueError, KeyError, TypeError, IndexError):  # damaged: the pulls are still there
             return None
-        plain, sums = found
-        reader = cls(plan)
-        reader._take_up(granted)
-        reader.book.restore(sums)
-        reader.through, reader.read, reader.past = tally.through, plain["read"], plain["past"]
-        reader.told, reader.failed, reader.lost = plain["told"], plain["failed"], plain["lost"]
-        reader.used, reader._spent = plain["used"], plain["spent"]
-        reader.broken = dict(plain["broken"])
+        return reader
+
+    def _go_on_from(self, tally: Tally, plain: dict[str, Any], sums: dict[str, Any]) -> None:
+        """Take over what a tally has."""
+        self.book.restore(sums)
+        self.through, self.read, self.past = tally.through, plain["read"], plain["past"]
+        self.told, self.failed, self.lost = plain["told"], plain["failed"], plain["lost"]
+        self.used, self._spent = plain["used"], plain["spent"]
+        self.broken = dict(plain["broken"])
         for key, counts in (
-            ("failures", reader.failures),
-            ("missing", reader._missing),
-            ("failing", reader._failing),
-            ("losing", reader._lost),
+            ("failures", self.failures),
+            ("missing", self._missing),
+            ("failing", self._failing),
+            ("losing", self._lost),
         ):
             for arm, count in plain[key]:
                 counts[arm] = count
-        reader.departures = tuple(
+        self.departures = tuple(
             Departure(rejection_of(rejection), number, phase)
             for rejection, number, phase in plain["departures"]
         )
-        return reader
 
 
 def _pairs(counts: Integers) -> list[tuple[int, int]]:

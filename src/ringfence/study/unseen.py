@@ -44,9 +44,12 @@ class Doubt:
 def doubts_of(
     plan: Plan, snapshot: Snapshot, judged: Mask, answer: tuple[int, bool]
 ) -> tuple[Doubt, ...]:
-    """Return why the answer may be another though the draws do not show it."""
+    """Return why the answer may be another though the draws do not show it, each once.
+
+    The objective's attribute may have a limit too.
+    """
     return (
-        *_unseen(plan, snapshot, judged, answer[0]),
+        *dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),
         *_failures(plan, snapshot.book, judged, answer),
     )
 
@@ -143,7 +146,7 @@ def _worst_rows(plan: Plan, book: Book) -> Iterator[Floats]:
         if metric in plan.untold:  # the built-in `failed`: those pulls did
             ends.append((1.0,))
             continue
-        low, high = plan.noise.bounds.get(metric, book.told_range(metric))
+        low, high = plan.noise.bounds.get(metric) or _least_range(book, metric)
         bad = set(_bad_ends(book, metric))
         ends.append([{-1: low, 1: high}[end] for end in sorted(bad)])
     several = [place for place, one in enumerate(ends) if len(one) > 1]
@@ -151,6 +154,22 @@ def _worst_rows(plan: Plan, book: Book) -> Iterator[Floats]:
         ends[place] = ends[place][-1:]
     for row in product(*ends):
         yield np.array(row)
+
+
+def _least_range(book: Book, metric: str) -> tuple[float, float]:
+    """Return how far the values of a metric without bounds lie at least, told or not.
+
+    That calls were fast does not show that one which never ended would have been: of a share, and
+    of a quantile as its limit is judged, it may be the event that is unwanted.
+    """
+    ends = [*book.told_range(metric)]
+    if book.is_binary(metric):
+        ends += [0.0, 1.0]
+    for attribute in book.problem.attributes:
+        if attribute.metric == metric and attribute.bound is not None:
+            level = float(attribute.level or 0.0)
+            ends += [float(np.nextafter(level, side)) for side in (-np.inf, np.inf)]
+    return min(ends), max(ends)
 
 
 def _bad_ends(book: Book, metric: str) -> Iterator[int]:

@@ -1,11 +1,16 @@
-"""`ringfence bench`: speed as ratios, measured in one run. May touch simulation and wiring."""
+"""`ringfence bench`: runs `benchmarks/speed.py`, which lies beside the sources in a clone only."""
 
+import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ringfence.interfaces.cli import output
+from ringfence.core.errors import InputError
 from ringfence.interfaces.cli.options import Json, Seed
+
+_CLONE = Path(__file__).resolve().parents[4]  # where this is src/ringfence/interfaces/cli/bench.py
 
 
 def bench(
@@ -17,22 +22,10 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure the simulator against the limit of its generator, NumPy and the reference."""
-    from ringfence.core.streams import whole_seed
-    from ringfence.interfaces.benchmark import measurements
-
-    whole_seed(seed)
-    names = len(measurements())
-    rows = []
-    with output.progress_bar("measurements", names) as advance:
-        for measure in measurements():
-            rows += measure(repeats, seed)
-            advance(1)
-    if json:
-        output.print_json({"rows": [vars(row) for row in rows]})
-        return
-    shown = [
-        [row.what, output.number(row.ratio, 3), output.number(row.value, 4), row.unit, row.goal]
-        for row in rows
-    ]
-    columns = ["what", "ratio", "value", "unit", "goal"]
-    output.show_table(f"Speed, median of {repeats} interleaved repeats", columns, shown)
+    if not (_CLONE / "benchmarks" / "speed.py").is_file():
+        raise InputError(
+            "ringfence bench: this installation has no benchmarks. Speed is measured in a clone of "
+            "the repository: run make bench there."
+        )
+    sys.path.insert(0, str(_CLONE))
+    import_module("benchmarks.speed").report(repeats=repeats, seed=seed, json=json)

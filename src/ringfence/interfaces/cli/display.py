@@ -126,6 +126,7 @@ def _picture(known: Any) -> Any:
     from rich.progress_bar import ProgressBar
     from rich.text import Text
 
+    from ringfence.reports.verdict import percent
     from ringfence.study.verdict import in_the_running
 
     view = known.view()
@@ -145,7 +146,7 @@ def _picture(known: Any) -> Any:
         lines.append(
             Text(
                 f"looks best: {verdict.arm} ({verdict.verdict}, margin "
-                f"{output.number(best.margin, 3)}, {100 * verdict.confidence:.0f}% sure)"
+                f"{output.number(best.margin, 3)}, {percent(verdict.confidence)} sure)"
             )
         )
     return Group(*lines)

@@ -24,6 +24,7 @@ _SHAPES = (_STAR, "triangle-up", "circle", _X, "diamond", _X)
 _SIZES = (190, 95, 75, 110, 150, 110)
 _MOST_WITH_INTERVALS = 60
 _FEW, _MANY = 12, 100
+_NOTE = 0.4  # of the width: so much of a narrow map the words on the answer's level take
 _PLACES: dict[str, dict[str, Any]] = {
     "upper right": {"align": "left", "baseline": "bottom", "dx": 6, "dy": -4},
     "lower right": {"align": "left", "baseline": "top", "dx": 6, "dy": 5},
@@ -60,7 +61,7 @@ def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: b
     scale = alt.Scale(domain=list(KINDS))
     colour = alt.Color("kind:N", title=None, legend=legend, scale=scale)
     layers = [
-        *_limits(alt, rows, feasible=verdict.feasible, better=better),
+        *_limits(alt, rows, frame, feasible=verdict.feasible, better=better),
         *_intervals(alt, rows, x, y, colour),
         _marks(alt, rows, x, y, colour),
         *_names(alt, rows, x, y),
@@ -112,7 +113,9 @@ def _clamped(row: dict[str, Any], frame: Frame) -> dict[str, Any]:
     }
 
 
-def _limits(alt: Any, rows: Sequence[dict[str, Any]], *, feasible: bool, better: str) -> list[Any]:
+def _limits(
+    alt: Any, rows: Sequence[dict[str, Any]], frame: Frame, *, feasible: bool, better: str
+) -> list[Any]:
     """Return the border of the feasible side, and the objective that a deceiver surpasses."""
     border = alt.Chart(alt.Data(values=[{"at": 0.0, "in": "← feasible", "out": "infeasible →"}]))
     x = alt.X("at:Q")
@@ -131,10 +134,12 @@ def _limits(alt: Any, rows: Sequence[dict[str, Any]], *, feasible: bool, better:
         level = alt.Chart(alt.Data(values=line))
         # No feasible arm lies on the better side of the line: there is room for words.
         off = 10 if better == "lower" else -9
+        near, _ = frame.place(best[0]["x"], best[0]["y"])
+        end, align, dx = (0, "left", 6) if near > _NOTE * frame.width else ("width", "right", -6)
         layers += [
             level.mark_rule(style="limit", opacity=0.6).encode(y="at:Q"),
-            level.mark_text(style="note", align="left", dx=6, dy=off).encode(
-                x=alt.value(0), y="at:Q", text="label:N"
+            level.mark_text(style="note", align=align, dx=dx, dy=off).encode(
+                x=alt.value(end), y="at:Q", text="label:N"
             ),
         ]
     return layers

@@ -1,7 +1,4 @@
-"""What `ringfence bench` measures against: normals alone, and NumPy over replications.
-
-May touch core, policies and simulation.
-"""
+"""What `benchmarks/speed.py` measures against: normals alone, and NumPy over replications."""
 
 import math
 

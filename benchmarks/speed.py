@@ -1,10 +1,13 @@
-"""What `ringfence bench` measures: ratios between things timed in turn, in one run.
+"""Speed, as ratios between things timed in turn, in one run: `make bench`.
+
+    python -m benchmarks.speed [--repeats 5] [--seed 0] [--json]
 
 The machine may be shared and noisy, so nothing is judged by seconds; each ratio is the median
 over interleaved repeats. The yardstick is the paper's third instance, Constrained-SR, T = 10,000.
-May touch simulation and wiring.
+In a clone `ringfence bench` is the same.
 """
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -12,18 +15,19 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
 
+from benchmarks.yardsticks import sum_of_normals, vectorised_errors, vectorised_top_two
 from ringfence.core.errors import InputError
 from ringfence.core.schedule import survivors
-from ringfence.core.streams import chunk_streams
+from ringfence.core.streams import chunk_streams, whole_seed
 from ringfence.execution.chunks import available_threads
 from ringfence.interfaces import wiring
+from ringfence.interfaces.cli import output
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu.compilation import gpu_count, is_simulated
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.yardsticks import sum_of_normals, vectorised_errors, vectorised_top_two
 
 INSTANCE, POLICY = "paper-3", "constrained-sr"
 
@@ -40,6 +44,26 @@ class Row:
 
 
 Measure: TypeAlias = Callable[[int, int], list[Row]]
+
+
+def report(*, repeats: int, seed: int, json: bool) -> None:
+    """Measure everything, and print it as a table or as a document."""
+    whole_seed(seed)
+    names = len(measurements())
+    rows = []
+    with output.progress_bar("measurements", names) as advance:
+        for measure in measurements():
+            rows += measure(repeats, seed)
+            advance(1)
+    if json:
+        output.print_json({"rows": [vars(row) for row in rows]})
+        return
+    shown = [
+        [row.what, output.number(row.ratio, 3), output.number(row.value, 4), row.unit, row.goal]
+        for row in rows
+    ]
+    columns = ["what", "ratio", "value", "unit", "goal"]
+    output.show_table(f"Speed, median of {repeats} interleaved repeats", columns, shown)
 
 
 def measurements() -> tuple[Measure, ...]:
@@ -239,3 +263,16 @@ def _interleaved(repeats: int, *runs: Callable[[], object]) -> list[list[float]]
 
 def _median_ratio(above: list[float], below: list[float]) -> float:
     return median(a / b for a, b in zip(above, below, strict=True))
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    report(**vars(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
