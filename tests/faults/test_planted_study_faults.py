@@ -858,8 +858,8 @@ FAULTS = [
     ),
     fault(
         "a doubt is told as often as an attribute is asked about", UNSEEN,
-        "*dict.fromkeys(_unseen(plan, book, judged, answer[0])),",
-        "*_unseen(plan, book, judged, answer[0]),",
+        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),",
+        "*_unseen(plan, snapshot, judged, answer[0]),",
         of(VERDICT, "test_an_objective_that_has_a_limit_is_doubted_once"),
     ),
     # What the truth may be.
