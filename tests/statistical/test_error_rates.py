@@ -281,13 +281,17 @@ ENGINE_FAULTS = {
     ),
 }
 NOISE_FAULTS = {
-    "noise of the first arm for all": Edit(
-        "core.noise", "pooled[c, k] = total / max(freedom, 1)", "pooled[c, k] = scatters[0, c, k]"
+    "noise of the first arm for all": (
+        Edit(
+            "core.noise", "pooled[c, k] = total / max(freedom, 1)",
+            "pooled[c, k] = scatters[0, c, k]",
+        ),
     ),
-    "pulls in place of degrees of freedom": Edit(
-        "core.noise", "freedom += max(counts[i] - 1, 0)", "freedom += 4 * counts[i]"
+    "pulls in place of degrees of freedom": (
+        Edit("core.noise", "freedom += max(counts[i] - 1, 0)", "freedom += 4 * counts[i]"),
+        Edit("core.noise", "(max(counts[i] - 1, 0) + B", "(4 * counts[i] + B"),
     ),
-}
+}  # fmt: skip
 
 
 def plain_in(rooms: Mapping[str, Any], experiment: Experiment) -> Sample:
@@ -328,7 +332,7 @@ def unlike() -> Instance:
 
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
 def test_engines_that_estimate_noise_differently_are_told_apart(fault: str) -> None:
-    rooms = planted(NOISE_FAULTS[fault])
+    rooms = planted(*NOISE_FAULTS[fault])
     experiment = Experiment(unlike(), find_policy("top-two"), BUDGET, scales="estimated")
     fast = sound(unlike, "top-two", "estimated")
     with pytest.raises(AssertionError):
