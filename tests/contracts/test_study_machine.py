@@ -23,7 +23,6 @@ from hypothesis.stateful import (
 )
 
 from ringfence.core.errors import InputError, LeaseError
-from ringfence.policies.policy import PhasePolicy
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.audit import audit
@@ -158,7 +157,7 @@ class StudyMachine(RuleBasedStateMachine):
         return [number for number, one in sorted(self.model.items()) if one.state in states]
 
     def is_phased(self) -> bool:
-        return isinstance(self.plan.policy, PhasePolicy)
+        return self.plan.policy.has_phases
 
     def broken(self) -> dict[int, int]:
         """Return the arms that failed too often in a row, with the ordinal that broke them."""

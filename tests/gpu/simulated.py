@@ -20,11 +20,10 @@ from benchmarks import speed
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.interfaces import engines, wiring
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_phase_policy, find_policy
-from ringfence.simulation import cpu, reference
+from ringfence.simulation import cpu, engines, reference
 from ringfence.simulation.cells import fight
 from ringfence.simulation.counts import Counts
 from ringfence.simulation.engines import CUDA
@@ -234,7 +233,7 @@ def test_workers_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_engine, "_LEAN_CHUNK", 20)
     alone = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
     assert alone.engine == "cuda"
-    monkeypatch.setattr(wiring, "workers_of", lambda engine, threads: 2)
+    monkeypatch.setattr(engines.Cuda, "workers", lambda *_: 2)
     beside = rf.simulate("paper-3", budget=60, replications=90, engine="cuda", seed=5)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         away = rf.simulate(

@@ -19,7 +19,7 @@ from ringfence.core.errors import InputError
 from ringfence.policies import ocba_co, thompson, top_two
 from ringfence.policies.evidence import Answer, Choose, Evidence
 from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy
-from ringfence.policies.registry import POLICIES
+from ringfence.policies.registry import ADAPTIVE_POLICIES
 from ringfence.simulation import cpu, reference
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.experiment import Experiment
@@ -28,7 +28,7 @@ from tests.choosing import LONG, few_of
 from tests.laws import adaptive_checks as checks
 from tests.laws.adaptive_checks import MOST_BATCH, chosen_by, random_study
 
-ADAPTIVE = tuple(policy for policy in POLICIES if isinstance(policy, AdaptivePolicy))
+ADAPTIVE = ADAPTIVE_POLICIES
 every_policy = pytest.mark.parametrize("policy", ADAPTIVE, ids=lambda policy: policy.name)
 # Thompson hands its draws out in the order of the list: relabelled, other arms get other numbers.
 every_relabelled = pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from ringfence.core.posterior import NODES, likeliest_answer, weighed_answer
 from ringfence.policies import top_two
 from ringfence.policies.evidence import Evidence, Reject
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
-from ringfence.policies.registry import PHASE_POLICIES, POLICIES
+from ringfence.policies.registry import ADAPTIVE_POLICIES, PHASE_POLICIES
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.lanes.top_two import RULE
 from tests.choosing import LONG, few_of
@@ -33,7 +33,7 @@ SHAPES = tuple(product(sorted(set(ARMS)), sorted(1 + m for m in set(CONSTRAINTS)
 EACH = 5  # of every shape, of which there are 28: for ten policies, plain and compiled
 BATCH = 3
 
-ADAPTIVE = tuple(policy for policy in POLICIES if isinstance(policy, AdaptivePolicy))
+ADAPTIVE = ADAPTIVE_POLICIES
 
 
 @cache

@@ -281,15 +281,21 @@ ENGINE_FAULTS = {
     ),
 }
 NOISE_FAULTS = {
-    "noise of the first attribute for all": Edit(
-        "core.noise",
-        "shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)",
-        "shrunk_variance(scatters[i, 0, 0], counts[i], centre, borrowed)",
+    "noise of the first attribute for all": (
+        Edit(
+            "core.noise",
+            "shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)",
+            "shrunk_variance(scatters[i, 0, 0], counts[i], centre, borrowed)",
+        ),
     ),
-    "pulls' scatter in place of their variance": Edit(
-        "core.variances", "own = math.log(0.5 * scatter) - mean", "own = math.log(0.5 * scatter)"
+    "pulls' scatter in place of their variance": (
+        Edit(
+            "core.variances",
+            "own = math.log(0.5 * scatter) - mean",
+            "own = math.log(0.5 * scatter)",
+        ),
     ),
-}
+}  # fmt: skip
 
 
 def plain_in(rooms: Mapping[str, Any], experiment: Experiment) -> Sample:
@@ -330,7 +336,7 @@ def unlike() -> Instance:
 
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
 def test_engines_that_estimate_noise_differently_are_told_apart(fault: str) -> None:
-    rooms = planted(NOISE_FAULTS[fault])
+    rooms = planted(*NOISE_FAULTS[fault])
     experiment = Experiment(unlike(), find_policy("top-two"), BUDGET, scales="estimated")
     fast = sound(unlike, "top-two", "estimated")
     with pytest.raises(AssertionError):

@@ -20,6 +20,12 @@ if numba.version_info.short > (0, 68):
     raise ImportError(f"inlining was not tried with Numba {numba.__version__}")
 
 
+# What little more than calls a rejection rule, by its name in policies/course.py. Of the functions
+# around a choosing rule, the same made kernels a tenth slower.
+_COMPOSED = ("phased.<locals>.decide", "begin_phases", "fill_phase", "is_early")
+_COURSES = "ringfence.policies.course"
+
+
 class InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code that is linked into other code, and never run by itself."""
 
@@ -31,8 +37,8 @@ class InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
 class ComposedLibrary(InlinedLibrary):
     """Code that little more than calls other code: it is optimised where it ends up, with that.
 
-    Doing so here as well took a tenth of the time until a first result, for nothing. Of rules it is
-    not for nothing: some kernels ran a third longer without.
+    Doing so here as well took a tenth of the time until a first result of phase policies, for
+    nothing. Of rules it is not for nothing: some kernels ran a third longer without.
     """
 
     def _optimize_final_module(self) -> None:
@@ -51,8 +57,9 @@ class InlinedLowering(NativeLowering):  # type: ignore[misc]
         state.flags.no_compile = True
         state.flags.no_cpython_wrapper = True
         state.flags.no_cfunc_wrapper = True
-        made_of_others = state.func_id.func.__closure__ is not None
-        kind = ComposedLibrary if made_of_others else InlinedLibrary
+        function = state.func_id.func
+        composed = function.__module__ == _COURSES and function.__qualname__ in _COMPOSED
+        kind = ComposedLibrary if composed else InlinedLibrary
         library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
         state["library"] = library
         super().run_pass(state)

@@ -44,11 +44,12 @@ class Doubt:
 def doubts_of(
     plan: Plan, snapshot: Snapshot, judged: Mask, answer: tuple[int, bool]
 ) -> tuple[Doubt, ...]:
-    """Return why the answer may be another though the draws do not show it."""
+    """Return why the answer may be another though the draws do not show it, each once.
+
+    The objective's attribute may have a limit too.
+    """
     return (
-        *dict.fromkeys(
-            _unseen(plan, snapshot, judged, answer[0])
-        ),  # the objective may have a limit
+        *dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),
         *_failures(plan, snapshot.book, judged, answer),
     )
 
