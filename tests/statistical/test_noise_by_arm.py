@@ -8,6 +8,7 @@ from ringfence.core import beliefs, noise, variances
 from ringfence.core.arrays import Floats
 from ringfence.core.problem import Problem
 from ringfence.study.book import Book
+from ringfence.study.snapshot import Snapshot
 
 ALPHA = 1e-6
 APART = np.geomspace(4.0, 5838.0, 10)
@@ -26,7 +27,7 @@ def widths_and_coverage(deviations: Floats, pulls: int, studies: int) -> tuple[F
             rows = np.column_stack([deviation * rng.normal(size=pulls), rng.normal(size=pulls)])
             own.append(2.0 * reach * rows[:, 0].std(ddof=1))
             book.add(arm, rows)
-        believed = book.beliefs()
+        believed = Snapshot(book).beliefs
         ends = np.array([believed.interval(arm, 0) for arm in range(len(deviations))])
         widths.append((ends[:, 1] - ends[:, 0]) / own)
         covered.append((ends[:, 0] <= 0.0) & (ends[:, 1] >= 0.0))
