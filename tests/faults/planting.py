@@ -115,6 +115,7 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.verdict",
     "interfaces.storages",
+    "interfaces.own_policies",
     "interfaces.study_views",
     "interfaces.studies",
 )
