@@ -148,6 +148,7 @@ class ComparisonRow:
             "instance": self.result.instance,
             "policy": self.result.policy,
             "budget": self.result.budget,
+            "scales": self.result.scales,
             "error_rate": self.result.error_rate,
             "std_error": self.result.std_error,
             "ci_low": low,
