@@ -29,6 +29,7 @@ ROOMS = (
     "core.questions",
     "core.hardness",
     "core.streams",
+    "core.variances",
     "core.noise",
     "core.statistics",
     "core.running",
@@ -114,6 +115,7 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.verdict",
     "interfaces.storages",
+    "interfaces.own_policies",
     "interfaces.study_views",
     "interfaces.studies",
 )
