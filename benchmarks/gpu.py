@@ -70,7 +70,7 @@ def speeds(only: str) -> Iterator[str]:
         if only not in f"{name} {policy}":
             continue
         instance = load(name)
-        shared: dict[str, Any] = {"budget": budget, "batch": batch}
+        shared: dict[str, Any] = {"budget": budget, "batch": batch, "scales": "known"}
         here = rf.simulate(instance, policy, replications=many, engine="cuda", **shared)
         there = rf.simulate(instance, policy, replications=few, engine="cpu", **shared)
         gpu, cpu = here.replications_per_second, there.replications_per_second
@@ -123,8 +123,9 @@ def rows() -> Instance:
 
 def check(cases: Iterator[Case], replications: int = 200_000) -> Iterator[str]:
     """Yield the largest z-score of what both engines counted."""
-    for policy, instance, options in cases:
+    for policy, instance, stated in cases:
         size = replications // 10 if policy == "thompson" else replications
+        options: dict[str, Any] = {"scales": "known"} | stated
         here = rf.simulate(instance, policy, replications=size, engine="cuda", **options)
         there = rf.simulate(instance, policy, replications=size, seed=1, **options)
         worst = max(

@@ -402,10 +402,12 @@ def test_compare_gives_a_document() -> None:
             "instance",
             "policy",
             "budget",
+            "scales",
             "error_rate",
             "std_error",
             "ratio_to_first",
         }
+        assert row["scales"] == "known"
     for first, second in zip(rows[::2], rows[1::2], strict=True):
         assert first["ratio_to_first"] == 1.0
         ratio = second["error_rate"] / first["error_rate"]
@@ -417,6 +419,7 @@ def test_compare_speaks_to_people() -> None:
     text = shown("compare", "paper-3", "--policies", policies, *small)
     for policy in COMPARED:
         assert policy in text
+    assert "estimated noise" in text
     assert "/ constrained-sr" in text
 
 

@@ -41,7 +41,7 @@ from ringfence.policies.registry import QUICK_POLICIES
 from ringfence.reports.replay import Replay
 from ringfence.simulation.counts import chunk_sizes, total
 from ringfence.simulation.engines import CPU, find_engine, is_worth_a_gpu
-from ringfence.simulation.experiment import SCALES, Experiment
+from ringfence.simulation.experiment import SCALES, Experiment, scales_for
 from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
 from ringfence.simulation.rare.results import RareResult
@@ -59,7 +59,7 @@ def simulate(
     budget: int,
     replications: int = ...,
     seed: int = ...,
-    scales: str = ...,
+    scales: str | None = ...,
     batch: int = ...,
     engine: str = ...,
     method: Literal["monte-carlo"] = ...,
@@ -77,7 +77,7 @@ def simulate(
     budget: int,
     replications: int = ...,
     seed: int = ...,
-    scales: str = ...,
+    scales: str | None = ...,
     batch: int = ...,
     engine: str = ...,
     method: str,
@@ -94,7 +94,7 @@ def simulate(
     budget: int,
     replications: int = REPLICATIONS,
     seed: int = 0,
-    scales: str = "known",
+    scales: str | None = None,
     batch: int = 1,
     engine: str = "cpu",
     method: str = "monte-carlo",
@@ -105,11 +105,12 @@ def simulate(
     """Return how often a policy errs on an instance at a budget.
 
     The result for a seed is the same on any number of threads. With `scales="estimated"` the
-    policy learns the noise from its pulls; `batch` is how many pulls an adaptive policy decides
-    at once. `engine="reference"` pulls one sample at a time in plain Python, `"cuda"` runs on all
-    NVIDIA GPUs there are, and `"auto"` on these where it is worth it. `executor`, if given, takes
-    the place of threads: processes, or a cluster (Dask's client.get_executor()). `progress` is
-    told of finished replications as they come.
+    policy learns the noise from its pulls, as in a study; with "known" it is told. Unless stated,
+    adaptive policies learn it where errors are counted, and all others are told. `batch` is how
+    many pulls an adaptive policy decides at once. `engine="reference"` pulls one sample at a time
+    in plain Python, `"cuda"` runs on all NVIDIA GPUs there are, and `"auto"` on these where it is
+    worth it. `executor`, if given, takes the place of threads: processes, or a cluster (Dask's
+    client.get_executor()). `progress` is told of finished replications as they come.
 
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
     roughly, without a notion of where they come from, and by as many replications as it needs;
@@ -129,11 +130,14 @@ def simulate(
     if method == "splitting" and replications != REPLICATIONS:
         raise no_replications(replications)
     seed = whole_seed(seed)
+    loaded, ruled_by = instance_of(instance), policy_of(policy)
+    if scales is None and method != "monte-carlo":
+        scales = "known"  # the rare methods have no others
     experiment = Experiment(
-        instance_of(instance),
-        policy_of(policy),
+        loaded,
+        ruled_by,
         budget,
-        scales=scales,
+        scales=scales_for(scales, [ruled_by]),
         batch=positive("batch", batch),
     )
     if engine == "auto":
@@ -174,7 +178,7 @@ def compare(
     budgets: int | Sequence[int],
     replications: int = 100_000,
     seed: int = 0,
-    scales: str = "known",
+    scales: str | None = None,
     batch: int = 1,
     threads: int | None = None,
     executor: Executor | None = None,
@@ -182,8 +186,10 @@ def compare(
 ) -> list[ComparisonRow]:
     """Return a row for every instance, budget and policy, on common random numbers.
 
-    Policies on the same schedule see identical pulls, if the noise is known and no limit is
-    relative to a baseline; adaptive policies go their own ways. Every ratio is to the first policy.
+    All policies learn the noise (`scales="estimated"`) or all are told it ("known"). Unless stated,
+    they learn it if one of them is adaptive, as in a study. Policies on the same schedule see
+    identical pulls, if the noise is known and no limit is relative to a baseline; adaptive policies
+    go their own ways. Every ratio is to the first policy.
 
     >>> import ringfence as rf
     >>> rows = rf.compare(
@@ -198,6 +204,7 @@ def compare(
     seed, batch = whole_seed(seed), positive("batch", batch)
     sources = listed("instances", instances, ONE_INSTANCE)
     chosen, amounts = policies_of(policies), listed("budgets", budgets)
+    scales = scales_for(scales, chosen)
     plans = [
         [
             Experiment(loaded, policy, budget, shared=True, scales=scales, batch=batch)
@@ -226,6 +233,7 @@ def plan(
     *,
     target_error: float,
     seed: int = 0,
+    scales: str | None = None,
     brief: bool = False,
     threads: int | None = None,
     executor: Executor | None = None,
@@ -236,9 +244,12 @@ def plan(
     It is the least where the error falls steadily with the budget; where it goes up and down
     (limits on quantiles, few pulls), it is one that suffices. With a `Study` in place of an
     instance, its estimates are taken for the truth, and its own policy unless another is named;
-    else the policy is constrained-sr. A brief plan leaves out what other policies need, and what a
-    looser limit or fewer arms would save. An adaptive policy decides up to a hundredth of its pulls
-    so far at once. `advance` hears what is being done.
+    else the policy is constrained-sr. With `scales="estimated"` policies learn the noise from their
+    pulls, with "known" they are told it; unless stated, an adaptive policy learns it, as in a
+    study, if the target is not too rare to be counted (1e-3). A brief plan leaves out what other
+    policies need, and what a looser limit or fewer arms would save. An adaptive policy decides up
+    to a hundredth of its pulls so far at once. `advance` hears what is being done: a first estimate
+    at once, and then each budget.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
@@ -249,9 +260,12 @@ def plan(
     target_error = whole_target(target_error)
     if isinstance(instance, Study):
         chosen = None if policy is None else policy_of(policy)
-        return plan_from_study(instance, target_error, hands, advance, policy=chosen, brief=brief)
+        return plan_from_study(
+            instance, target_error, hands, advance, policy=chosen, scales=scales, brief=brief
+        )
     chosen = policy_of("constrained-sr" if policy is None else policy)
-    return plan_instance(instance_of(instance), chosen, target_error, hands, advance, brief=brief)
+    loaded = instance_of(instance)
+    return plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
 
 
 def replay(

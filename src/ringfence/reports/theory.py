@@ -16,7 +16,8 @@ _LONG_RUN = 10**9  # pulls: a schedule's shares of them are those of any large b
 def theory_document(instance: Instance, budget: int | None = None) -> dict[str, Any]:
     """Return the theory of an instance under the keys that other programs rely on.
 
-    `margin_unit` says in what the violations of different constraints are compared;
+    `margin_unit` says in what the violations of different constraints are compared; `scales` that
+    the noise is the instance's own, which studies estimate;
     `oracle_is_exact` whether the noise is gaussian, so that costs are exact. Where limits are
     relative to a `baseline`, gaps are of differences, and rates and bounds, whose proofs take arms
     for independent, are left out.
@@ -32,6 +33,7 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
             {"name": name} | vars(arm) for name, arm in zip(instance.arms, theory.arms, strict=True)
         ],
         "margin_unit": "noise",
+        "scales": "known",
         "H1": theory.h1,
         "H2": theory.h2,
         "lower_bound_rate": instance.lower_bound_rate,

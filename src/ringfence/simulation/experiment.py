@@ -5,6 +5,7 @@ the seed and its number alone. Engines run them. May touch core, policies and si
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,6 +26,16 @@ from ringfence.simulation.tally import Tally
 
 SCALES = ("known", "estimated")
 _SLOTS = 8  # choices in which a batch that grows is decided
+
+
+def scales_for(stated: str | None, policies: Iterable[Policy]) -> str:
+    """Return the scales that were stated, else those that describe a study: estimated by choosers.
+
+    Policies that are compared get the same, so one that is adaptive decides for all.
+    """
+    if stated is not None:
+        return stated
+    return "known" if all(policy.has_phases for policy in policies) else "estimated"
 
 
 @dataclass(frozen=True)

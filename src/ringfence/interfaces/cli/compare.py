@@ -11,8 +11,8 @@ from ringfence.interfaces.cli.options import (
     Batch,
     Json,
     Replications,
-    Scales,
     Seed,
+    StudyScales,
     Threads,
     said,
 )
@@ -43,14 +43,15 @@ def compare(
     ] = None,
     replications: Replications = 100_000,
     seed: Seed = 0,
-    scales: Scales = "known",
+    scales: StudyScales = None,
     batch: Batch = 1,
     threads: Threads = None,
     family: Annotated[
         str | None,
         typer.Option(
             "--family",
-            help="In place of instances: a family of random ones.",
+            help="In place of instances: a family of random ones, with known noise unless --scales "
+            "says otherwise.",
             autocompletion=completing.families,
         ),
     ] = None,
@@ -111,7 +112,7 @@ def compare(
                 count=count,
                 policies=names,
                 target_error=target_error,
-                scales=scales,
+                scales=scales or "known",
                 least_errors=errors,
                 most_replications=most,
                 seed=seed,
@@ -169,7 +170,8 @@ def _show_rows(rows: Any, first: str) -> None:
         for row in rows
     ]
     columns = ["instance", "policy", "T", "error rate", "std error", f"/ {first}", "differs"]
-    output.show_table("Error rates on common random numbers", columns, shown)
+    title = f"Error rates on common random numbers, {rows[0].result.scales} noise"
+    output.show_table(title, columns, shown)
     output.say("differs: replications on which only this policy / only the first erred")
 
 

@@ -35,6 +35,15 @@ Scales = Annotated[
         autocompletion=completing.among("known", "estimated"),
     ),
 ]
+StudyScales = Annotated[
+    str | None,
+    typer.Option(
+        "--scales",
+        help="known, or estimated: whether policies are told the noise or learn it. Unless stated, "
+        "they learn it where one of them is adaptive, as in a study.",
+        autocompletion=completing.among("known", "estimated"),
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
 Threads = Annotated[
     int | None,

@@ -11,8 +11,8 @@ from ringfence.interfaces.cli.options import (
     InstanceName,
     Json,
     Replications,
-    Scales,
     Seed,
+    StudyScales,
     Threads,
     said,
 )
@@ -36,7 +36,7 @@ def simulate(
     budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
     replications: Replications = 100_000,
     seed: Seed = 0,
-    scales: Scales = "known",
+    scales: StudyScales = None,
     batch: Batch = 1,
     engine: Annotated[
         str,
@@ -93,7 +93,7 @@ def simulate(
         pulls = ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls))
         lines.append(("mean pulls", pulls + more))
     speed = f"{result.replications_per_second:,.0f} replications/s ({result.engine})"
-    for name, text in [*lines, ("speed", speed)]:
+    for name, text in [*lines, ("noise", result.scales), ("speed", speed)]:
         output.say(f"  {name:<13}{text}")
     if not isinstance(result, SimulationResult):
         for warning in result.warnings:
