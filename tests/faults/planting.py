@@ -20,6 +20,7 @@ from types import CodeType, ModuleType
 ROOMS = (
     "core.gaps",
     "core.schedule",
+    "core.allowance",
     "core.baseline",
     "core.cost",
     "core.threats",
@@ -71,6 +72,7 @@ STUDY_ROOMS = (
     "core.shares",
     "core.beliefs",
     "core.answers",
+    "core.allowance",
     "core.baseline",
     "core.known",
     "core.stated",

@@ -281,7 +281,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
     "policies.glr_halving",
 )
 KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulation.tally"
-COURSE = "policies.course"
+COURSE, ALLOWANCE = "policies.course", "core.allowance"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 SHRINKAGE = "core.shrinkage"
@@ -1066,8 +1066,8 @@ FAULTS = [
         SINGLE_FLAG, REFERENCE,
     ),
     fault(
-        "extra pulls go to the last in priority", COURSE,
-        "alive[j] and priority[j] < priority[arm]", "alive[j] and priority[j] > priority[arm]",
+        "extra pulls go to the last in priority", ALLOWANCE,
+        "priority[i] < priority[found]", "priority[i] > priority[found]",
         REFERENCE_UNIFORM,
     ),
     fault(
@@ -1077,7 +1077,7 @@ FAULTS = [
     ),
     fault(
         "extra pulls are not made", COURSE,
-        "int(extra > 0 and is_early(", "int(extra < 0 and is_early(",
+        "    if extra > 0:\n", "    if extra < 0:\n",
         REFERENCE_UNIFORM,
     ),
     fault(
