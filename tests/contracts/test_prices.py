@@ -108,7 +108,7 @@ def simulated(definition: Definition) -> list[int]:
     class Record:
         scatters = np.zeros((len(ARMS), 2, 2))
 
-    recording = Recording(lambda *_: Record(), lambda record: None, lambda *_: None, look)  # type: ignore[arg-type]
+    recording = Recording(lambda *_: Record(), lambda record: None, lambda *_: None, look)
     number = iter(range(1, 10**6))
 
     def decide(seen: Any, state: Any, uniforms: Any, size: int, fresh: Any) -> bool:
@@ -247,6 +247,27 @@ def test_an_arm_comes_back_only_where_its_price_is_left() -> None:
             desk.revive(0)
     desk.raise_budget(definition.budget - left + 80)
     assert desk.revive(0) == "revived"
+
+
+def test_arms_that_come_back_together_share_what_is_left() -> None:
+    """There is room for either of two dear arms, but not for both."""
+    prices = (40, 40, 1, 1)
+    definition = definition_of("top-two", 82 * 12, prices, batch=4, max_failures=6)
+    (desk,) = opened(definition)
+    pulls: list[PullFact] = []
+    while definition.budget - cost_of(pulls, prices) > 100:
+        for one in desk.ask(4):
+            if one.arm in (0, 1):
+                desk.fail(one.number, 1, "no answer", charge=True, retry=False)
+            else:
+                desk.tell([Report(one.number, 1, yields(one.arm, one.ordinal))])
+        with desk.storage.reading("s") as ledger:
+            pulls = list(ledger.pulls_between(1, 9999))
+    assert [desk.revive(arm) for arm in (0, 1)] == ["revived", "revived"]
+    back = desk.ask(9)
+    assert {one.arm for one in back} == {0}
+    with desk.storage.reading("s") as ledger:
+        assert cost_of(list(ledger.pulls_between(1, 9999)), prices) <= definition.budget
 
 
 def test_what_was_overspent_is_found() -> None:

@@ -126,6 +126,7 @@ STUDY_TESTS = (
     "tests.contracts.test_order_does_not_matter",
     "tests.contracts.test_tallies",
     "tests.contracts.test_pardons",
+    "tests.contracts.test_prices",
     "tests.unit.test_study_api",
     "tests.unit.test_study_leases",
     "tests.unit.test_study_audit",

@@ -1,6 +1,6 @@
 """Budgets with prices by arm, in simulations: none is overspent, equal prices are pulls."""
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,11 +9,12 @@ from ringfence.core.allowance import Allowance
 from ringfence.core.arrays import Integers
 from ringfence.policies.course import Opening
 from ringfence.policies.evidence import Evidence
-from ringfence.policies.policy import PhasePolicy
+from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import PHASE_POLICIES, find_policy
 from ringfence.simulation import cpu, reference
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
+from ringfence.simulation.tally import Tally
 from tests.choosing import few_of
 
 PRICES = (3, 110, 12, 40)
@@ -52,9 +53,8 @@ def phases_of(
     return found
 
 
-@pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda one: one.name)
-def test_no_schedule_spends_more_than_its_allowance(policy: PhasePolicy) -> None:
-    """Survivors are pulled alike, and where dear arms are gone the others are pulled more."""
+def check_schedules(policy: PhasePolicy) -> None:
+    """Require that survivors are pulled alike while their phase pays, and no allowance is spent."""
     rng, more, rolled = np.random.default_rng(3), 0, 0
     for _ in range(200):
         arm_count = int(rng.integers(2, 9))
@@ -80,6 +80,11 @@ def test_no_schedule_spends_more_than_its_allowance(policy: PhasePolicy) -> None
 
 
 @pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda one: one.name)
+def test_no_schedule_spends_more_than_its_allowance(policy: PhasePolicy) -> None:
+    check_schedules(policy)
+
+
+@pytest.mark.parametrize("policy", PHASE_POLICIES, ids=lambda one: one.name)
 def test_equal_prices_cut_phases_as_pulls_do(policy: PhasePolicy) -> None:
     rng = np.random.default_rng(4)
     for number in range(50):
@@ -96,22 +101,32 @@ def test_equal_prices_cut_phases_as_pulls_do(policy: PhasePolicy) -> None:
             assert [part.tolist() for part in mine] == [part.tolist() for part in other]
 
 
+def check_spending(
+    run_chunk: Callable[[Experiment, int, int, int], Tally],
+    policy: Policy,
+    scales: str,
+    *,
+    count: int,
+    experiment_type: type[Experiment] = Experiment,
+) -> None:
+    """Require that no replication overspends; choices leave less than the dearest pull costs."""
+    prices = PRICES[: len(INSTANCE.arms)]
+    for limit in range(8001, 8001 + 37 * count, 37):
+        one = experiment_type(INSTANCE, policy, limit, scales=scales, batch=7, prices=prices)
+        cost = one.allowance.cost(run_chunk(one, 1, 0, 1).pulls.tolist())
+        assert cost <= limit
+        assert policy.has_phases or limit - cost < max(prices)
+
+
 @pytest.mark.parametrize("name", [*ADAPTIVE, "constrained-sr", "uniform", "sequential-halving"])
 @pytest.mark.parametrize("scales", ["known", "estimated"])
 def test_no_replication_spends_more_than_its_allowance(name: str, scales: str) -> None:
-    """As it is and compiled; where pulls are chosen, less than the dearest pull is left over."""
-    policy, arm_count = find_policy(name), len(INSTANCE.arms)
-    prices = PRICES[:arm_count]
-    some = Experiment(INSTANCE, policy, 20_001, scales=scales, batch=7, prices=prices)
-    assert not cpu.phases.suits(some)
-    assert not cpu.choices.suits(some)
-    for run_chunk, count in ((reference.run_chunk, 1), (cpu.run_chunk, 25)):
-        for limit in range(20_001, 20_001 + 37 * count, 37):
-            one = replace(some, budget=limit)
-            cost = one.allowance.cost(run_chunk(one, 1, 0, 1).pulls.tolist())
-            assert cost <= limit
-            if not policy.has_phases:
-                assert limit - cost < max(prices)
+    """As it is, and compiled: by the body, whatever the policy."""
+    policy = find_policy(name)
+    one = Experiment(INSTANCE, policy, 8001, scales=scales, prices=PRICES)
+    assert not any(path.suits(one) for path in cpu.FAST_PATHS)
+    check_spending(reference.run_chunk, policy, scales, count=4)
+    check_spending(cpu.run_chunk, policy, scales, count=25)
 
 
 @pytest.mark.parametrize("name", few_of([*ADAPTIVE, "constrained-sr", "uniform"], "top-two"))
@@ -128,7 +143,7 @@ def test_dear_equal_prices_simulate_as_pulls_do(name: str) -> None:
 
 def test_amounts_that_are_no_budget_are_refused() -> None:
     policy, arm_count = find_policy("constrained-sr"), len(INSTANCE.arms)
-    prices = PRICES[:arm_count]
+    prices = PRICES
     least = -(-sum(prices) * policy.minimum_budget(arm_count) // arm_count)
     Experiment(INSTANCE, policy, least, prices=prices)
     with pytest.raises(ValueError, match="is too small for"):

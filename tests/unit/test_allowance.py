@@ -74,7 +74,7 @@ def test_at_equal_prices_a_phase_is_its_schedule(
     pulls: int, extra: int, alive: list[bool], price: int, data: st.DataObject
 ) -> None:
     """So many pulls of every survivor, one more of those first in priority, and nothing is left."""
-    arms = np.flatnonzero(alive)
+    arms: list[int] = np.flatnonzero(alive).tolist()
     priority = np.array(data.draw(st.permutations(range(len(alive)))))
     prices = np.full(len(alive), price)
     each, rest = ration(pulls, extra, np.array(alive), prices, 0)
