@@ -40,6 +40,7 @@ class Allowance:
     """A limit, and the price of a pull by arm, all in whole numbers of the smallest amount.
 
     >>> from decimal import Decimal
+    >>> from ringfence.core.allowance import Allowance
     >>> allowance = Allowance.of(Decimal("5.00"), [Decimal("0.03"), Decimal("1.10")])
     >>> allowance.limit, allowance.prices, allowance.pulls
     (500, (3, 110), 8)
