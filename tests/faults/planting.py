@@ -30,6 +30,7 @@ ROOMS = (
     "core.questions",
     "core.hardness",
     "core.streams",
+    "core.variances",
     "core.noise",
     "core.statistics",
     "core.running",
@@ -116,6 +117,7 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.verdict",
     "interfaces.storages",
+    "interfaces.own_policies",
     "interfaces.study_views",
     "interfaces.studies",
 )
