@@ -20,6 +20,7 @@ from types import CodeType, ModuleType
 ROOMS = (
     "core.gaps",
     "core.schedule",
+    "core.allowance",
     "core.baseline",
     "core.cost",
     "core.threats",
@@ -72,6 +73,7 @@ STUDY_ROOMS = (
     "core.shares",
     "core.beliefs",
     "core.answers",
+    "core.allowance",
     "core.baseline",
     "core.known",
     "core.stated",
@@ -126,6 +128,7 @@ STUDY_TESTS = (
     "tests.contracts.test_order_does_not_matter",
     "tests.contracts.test_tallies",
     "tests.contracts.test_pardons",
+    "tests.contracts.test_prices",
     "tests.unit.test_study_api",
     "tests.unit.test_study_leases",
     "tests.unit.test_study_audit",

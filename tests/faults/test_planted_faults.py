@@ -22,6 +22,7 @@ from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
+from tests.laws.test_allowances import check_schedules, check_spending
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
@@ -254,6 +255,20 @@ CSR, IF, SR, GLR = (
 COMPILED, COMPILED_HALVING, COMPILED_UNIFORM = (
     compiled_engine(n) for n in ("constrained-sr", "sequential-halving", "uniform")
 )
+RATIONS = Named(
+    "tests/laws/test_allowances.py::test_no_schedule_spends_more_than_its_allowance",
+    lambda rooms: check_schedules(policy_in(rooms, "constrained-sr")),
+)
+SPENDING = Named(
+    "tests/laws/test_allowances.py::test_no_replication_spends_more_than_its_allowance",
+    lambda rooms: check_spending(
+        rooms["simulation.reference"].run_chunk,
+        rooms["policies.top_two"].POLICY,
+        "known",
+        count=4,
+        experiment_type=rooms["simulation.experiment"].Experiment,
+    ),
+)
 REFERENCE, REFERENCE_UNIFORM = (reference_engine(n) for n in ("constrained-sr", "uniform"))
 
 
@@ -285,7 +300,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
     "policies.glr_halving",
 )
 KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulation.tally"
-COURSE = "policies.course"
+COURSE, ALLOWANCE = "policies.course", "core.allowance"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 SHRINKAGE = "core.shrinkage"
@@ -1097,8 +1112,8 @@ FAULTS = [
         SINGLE_FLAG, REFERENCE,
     ),
     fault(
-        "extra pulls go to the last in priority", COURSE,
-        "alive[j] and priority[j] < priority[arm]", "alive[j] and priority[j] > priority[arm]",
+        "extra pulls go to the last in priority", ALLOWANCE,
+        "priority[i] < priority[found]", "priority[i] > priority[found]",
         REFERENCE_UNIFORM,
     ),
     fault(
@@ -1108,8 +1123,30 @@ FAULTS = [
     ),
     fault(
         "extra pulls are not made", COURSE,
-        "int(extra > 0 and is_early(", "int(extra < 0 and is_early(",
+        "    if extra > 0:\n", "    if extra < 0:\n",
         REFERENCE_UNIFORM,
+    ),
+    fault(
+        "what a phase leaves is lost", ALLOWANCE,
+        "total * (count * pulls + min(extra, count)) + rest",
+        "total * (count * pulls + min(extra, count))",
+        RATIONS,
+    ),
+    fault(
+        "a phase has as much for those that are gone", ALLOWANCE,
+        "        if alive[i]:\n            count += 1\n",
+        "        count += 1\n        if alive[i]:\n",
+        RATIONS,
+    ),
+    fault(
+        "batches are not held to what is left", BODY,
+        " and keep_paid(fresh, prices, left, priority)", "",
+        SPENDING,
+    ),
+    fault(
+        "every pull is charged the same", BODY,
+        "spent += prices[i] * fresh[i]", "spent += fresh[i]",
+        SPENDING,
     ),
     fault(
         "flag inverted in the compiled engine", KERNEL,

@@ -20,7 +20,7 @@ API, AUDIT, BOOKS, VERDICT = (
 )
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -28,6 +28,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
         "test_storage",
         "test_tallies",
         "test_pardons",
+        "test_prices",
         "places",
     )
 )
@@ -467,8 +468,7 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "min(plan.definition.batch, standing.left)",
-        "min(plan.definition.batch, standing.left + 1)",
+        "return self.budget - self.spent\n", "return self.budget - self.spent + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
@@ -484,13 +484,8 @@ FAULTS = [
     ),
     fault(
         "extra pulls go to the first arms listed", DECIDING,
-        "for rank in plan.priority]", "for rank in range(plan.arm_count)]",
+        "there, plan.priority, prices", "there, np.arange(plan.arm_count), prices",
         as_the_paper("uniform"),
-    ),
-    fault(
-        "extra pulls of a later phase go to the first arms listed", DECIDING,
-        "key=lambda arm: int(plan.priority[arm])", "key=lambda arm: int(arm)",
-        as_the_paper("sequential-halving"),
     ),
     fault(
         "every batch has the same chance", DECIDING,
@@ -500,7 +495,7 @@ FAULTS = [
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
-        "left=standing.left)", "left=0)",
+        "left=allowance.left(standing.spent))", "left=0)",
         BATCHES,
     ),
     fault(
@@ -583,7 +578,7 @@ FAULTS = [
     ),
     fault(
         "the rest of a broken arm's round is not spent", READING,
-        "self._spent += len(mine) - len(good)", "self._spent += 0",
+        "is_used[good])) + len(mine) - len(good)", "is_used[good]))",
         breaking_arm("top-two", 5),
     ),
     fault(
@@ -1036,12 +1031,12 @@ FAULTS = [
     # The audit.
     fault(
         "a pull more than the budget is overlooked", AUDITING,
-        "if len(charged) > head.budget", "if len(charged) > head.budget + 1",
+        "if charged > head.budget", "if charged > head.budget + 1",
         damaged("a pull more than the budget"),
     ),
     fault(
         "a budget that is spent is overspent", AUDITING,
-        "if len(charged) > head.budget", "if len(charged) >= head.budget",
+        "if charged > head.budget", "if charged >= head.budget",
         GOES_ON,
     ),
     fault(
@@ -1250,6 +1245,37 @@ FAULTS = [
         "a lost pull is a failure of its arm", FAILING,
         "int(pull.charged or definition.counts_lost)", "1",
         NEVER_LOST,
+    ),
+    fault(
+        "batches of a study are not held to what is left", DECIDING,
+        "if goes_on and slots > 0:", "if goes_on and slots < 0:",
+        of(PRICES, "test_no_study_spends_more_than_its_allowance", "top-two"),
+    ),
+    fault(
+        "every pull of a study is charged the same", READING,
+        "self._spent += self._prices[arm] * used", "self._spent += used",
+        of(PRICES, "test_no_study_spends_more_than_its_allowance", "top-two"),
+        of(PRICES, "test_a_study_spends_as_a_simulation_does", "top-two"),
+    ),
+    fault(
+        "arms are gone a phase late", DECIDING,
+        "if since <= number]", "if since < number]",
+        of(PRICES, "test_a_study_spends_as_a_simulation_does", "constrained-sr"),
+    ),
+    fault(
+        "what an arm lacks is not paid by its price", DECIDING,
+        "sum(prices[arm] * count for arm, count in pulls.items())", "sum(pulls.values())",
+        of(PRICES, "test_arms_that_come_back_together_share_what_is_left"),
+    ),
+    fault(
+        "what comes back is taken to cost as much as another arm", PARDONING,
+        "most_pulls(arm, left)", "most_pulls(1, left)",
+        of(PRICES, "test_an_arm_comes_back_only_where_its_price_is_left"),
+    ),
+    fault(
+        "an audit counts pulls for amounts", AUDITING,
+        "        prices[pull.arm]\n", "        1\n",
+        of(PRICES, "test_what_was_overspent_is_found"),
     ),
     fault(
         "an audit does not look at bounds", AUDITING,

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import add_extra, ration
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import add_choice, kept_beside
 from ringfence.core.schedule import Phase
@@ -49,16 +50,26 @@ class Course(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What a policy makes of a budget: the first pulls of each arm, and phases if it has any."""
+    """What a policy makes of a budget: the first pulls of each arm, and phases if it has any.
+
+    `prices` of a pull, by arm, are those of the allowance; there are none where all are equal.
+    """
 
     first_pulls: int
     phases: tuple[Phase, ...] = ()
+    prices: tuple[int, ...] = ()
 
 
 class PhaseState(NamedTuple):
-    """The phases, a row (pulls, extra, keep) each, and the arms dropped so far, in their order."""
+    """The phases, a row (pulls, extra, keep) each, and the arms dropped so far, in their order.
+
+    `prices` are by arm, and `rest` is what the phases so far leave to the next one, as `ration`
+    counts it.
+    """
 
     phases: Integers
+    prices: Integers
+    rest: Integers
     dropped: Integers
     dropped_count: Integers
     phase: Integers
@@ -95,6 +106,8 @@ def make_phase_state(
     """Return the state of a course that has not begun."""
     return PhaseState(
         phases=np.array(opening.phases, np.int64),
+        prices=np.array(opening.prices or (1,) * arm_count, np.int64),
+        rest=np.zeros(1, np.int64),
         dropped=np.zeros(arm_count, np.int64),
         dropped_count=np.zeros(1, np.int64),
         phase=np.zeros(1, np.int64),
@@ -106,25 +119,20 @@ def begin_phases(seen: Evidence, state: PhaseState, fresh: Integers) -> None:
     """Fill in the first phase's pulls."""
     state.phase[0] = 0
     state.dropped_count[0] = 0
+    state.rest[0] = 0
     fill_phase(seen, state, fresh)
 
 
 def fill_phase(seen: Evidence, state: PhaseState, fresh: Integers) -> None:
     """Fill in what every survivor gets in a phase, those first in priority once more."""
-    phase = state.phase[0]
+    phase, alive, prices = state.phase[0], seen.alive, state.prices
     pulls, extra = state.phases[phase, 0], state.phases[phase, 1]
+    each, rest = ration(pulls, extra, alive, prices, state.rest[0])
     for i in range(fresh.shape[0]):
-        fresh[i] = 0
-        if seen.alive[i]:
-            fresh[i] = pulls + int(extra > 0 and is_early(i, extra, seen.alive, seen.priority))
-
-
-def is_early(arm: int, places: int, alive: Mask, priority: Integers) -> bool:
-    """Tell whether a survivor is among the first `places` survivors in priority."""
-    ahead = 0
-    for j in range(alive.shape[0]):
-        ahead += alive[j] and priority[j] < priority[arm]
-    return ahead < places
+        fresh[i] = each if alive[i] else 0
+    if extra > 0:
+        rest = add_extra(fresh, alive, seen.priority, prices, rest)
+    state.rest[0] = rest
 
 
 @cache

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
+from ringfence.core.allowance import require_whole
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.schedule import Phase, pulls_used
@@ -21,8 +22,7 @@ MOST_PULLS = 10**12  # a chunk's sums of pulls stay exact in 64 bits
 
 def require_budget(name: str, arm_count: int, budget: int, least: int) -> int:
     """Return the budget as a plain whole number, or refuse it."""
-    if not isinstance(budget, Integral):
-        raise InputError(f"budget = {budget!r} must be a whole number of pulls. Round it.")
+    budget = require_whole(budget)
     if budget < least:
         arms = "1 arm" if arm_count == 1 else f"{arm_count} arms"
         raise InputError(
@@ -31,7 +31,7 @@ def require_budget(name: str, arm_count: int, budget: int, least: int) -> int:
         )
     if budget > MOST_PULLS:
         raise InputError(f"budget = {budget} must be at most {MOST_PULLS}. Lower it.")
-    return int(budget)
+    return budget
 
 
 class Policy(ABC):

@@ -205,7 +205,7 @@ def has_regular_arms(seen: Evidence) -> bool:
 
 
 def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
-    """Put every threat's value in place, and how it grows; `hurry` is HASTE over the pulls left."""
+    """Put every threat's value in place, and how it grows; `hurry` is HASTE over what is left."""
     arm_count, pull_count = 0.0, 0.0
     for i in range(work.pulls.shape[0]):
         arm_count += 1.0 if seen.alive[i] else 0.0

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import keep_paid
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import (
     fill_difference_covariances,
@@ -30,15 +31,19 @@ from ringfence.simulation.tally import Tally, judge
 class Design(NamedTuple):
     """What stays the same over replications.
 
-    `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
-    `means` tells which attributes are means, `shuffled` whether the order of arms can matter.
-    Batches are of `batch` pulls, or of the share `growth` of the pulls so far if that is more; a
-    batch is decided in at most `slots` choices, each of which may stand for several pulls. A course
-    without choices has no slots.
+    `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest`, and in
+    `total` one of each. `scales` and `covariances` are those of known noise; estimated noise
+    overwrites copies of them. `means` tells which attributes are means, `shuffled` whether the
+    order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of the pulls so
+    far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
+    several pulls. A course without choices has no slots.
     """
 
     warm_up: int
     budget: int
+    prices: Integers
+    cheapest: int
+    total: int
     batch: int
     growth: float
     slots: int
@@ -110,8 +115,9 @@ def no_evidence(design: Design, baseline: int | None = None) -> Evidence:
         scales=design.scales.copy(),
         thresholds=design.thresholds,
         priority=np.arange(arm_count),
-        left=np.zeros(1, np.int64),
+        left=np.zeros(1),
         baseline=np.array([-1 if baseline is None else baseline]),
+        prices=design.prices * arm_count / design.total,
     )
 
 
@@ -154,7 +160,7 @@ def make_body(
     ) -> None:
         record, seen, fresh, optimal = room.record, room.seen, room.fresh, design.optimal
         counts, alive, priority = seen.counts, seen.alive, seen.priority
-        arm_count = optimal.shape[0]
+        arm_count, prices = optimal.shape[0], design.prices
         baseline, factors = seen.baseline[0], room.factors
         if relative:
             estimates, covariances = room.estimates, room.covariances
@@ -174,7 +180,7 @@ def make_body(
             right_left = 0
             for i in range(arm_count):
                 right_left += optimal[i]
-            spent, step, gone, goes_on = 0, 0, 0, True
+            pulled, spent, step, gone, goes_on = 0, 0, 0, 0, True
             while goes_on:
                 for i in range(arm_count):
                     if fresh[i] == 0:
@@ -182,7 +188,8 @@ def make_body(
                     add(rng, arrays, i, counts[i], fresh[i], record, room.scratch)
                     look(record, i, counts[i] + fresh[i], estimates)
                     counts[i] += fresh[i]
-                    spent += fresh[i]
+                    pulled += fresh[i]
+                    spent += prices[i] * fresh[i]
                     fresh[i] = 0
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
@@ -202,15 +209,17 @@ def make_body(
                         )
 
                 left = design.budget - spent
-                size = min(max(design.batch, int(design.growth * spent)), left)
+                most = left // design.cheapest
+                size = min(max(design.batch, int(design.growth * pulled)), most)
                 uniforms = room.uniforms[: min(size, design.slots)]
                 for k in range(uniforms.shape[0]):
                     uniforms[k] = order_rng.random()
-                seen.left[0] = left
+                seen.left[0] = left * arm_count / design.total
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
+                goes_on = goes_on and keep_paid(fresh, prices, left, priority)
                 for k in range(gone, state.dropped_count[0]):
                     if optimal[state.dropped[k]]:
                         right_left -= 1

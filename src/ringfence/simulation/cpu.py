@@ -39,7 +39,7 @@ def chunk_size(experiment: Experiment) -> int:
             return max(1, int(_CHOICE_WORK / work))
         return choices.LANES * math.ceil(_CHOICE_WORK / work / choices.LANES)
     by_pull = law.draws_samples or experiment.is_recorded
-    work = arm_count**2 * (2 + law.normals) + experiment.budget * by_pull
+    work = arm_count**2 * (2 + law.normals) + experiment.allowance.pulls * by_pull
     size: int = 2 ** (_CHUNK_WORK // work).bit_length()
     return max(phases.lanes_of(experiment), min(_MOST_CHUNK, size))
 

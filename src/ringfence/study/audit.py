@@ -59,7 +59,7 @@ def audit(plan: Plan, ledger: Ledger) -> Audit:
     if not problems:
         problems += _pardons(plan, head, pulls, pardons)
     if not problems:  # nothing can be counted where something is missing
-        problems += [*_budget(head, pulls, pardons), *_numbering(head, pulls, rounds)]
+        problems += [*_budget(plan, head, pulls, pardons), *_numbering(head, pulls, rounds)]
     problems += _values(plan, pulls)
     if not problems:  # decisions make sense only on facts that do
         problems += [
@@ -142,16 +142,19 @@ def _is_void(pull: PullFact) -> bool:
     return pull.charged and (pull.state == State.FAILED or pull.stands_in)
 
 
-def _budget(head: Head, pulls: Sequence[PullFact], pardons: Sequence[Pardon]) -> list[str]:
+def _budget(
+    plan: Plan, head: Head, pulls: Sequence[PullFact], pardons: Sequence[Pardon]
+) -> list[str]:
     void = {number for one in pardons for number in one.void}
-    charged = [
-        pull
+    prices = plan.prices
+    charged = sum(
+        prices[pull.arm]
         for pull in pulls
         if pull.charged and pull.state != State.CANCELLED and pull.number not in void
-    ]
+    )
     problems = []
-    if len(charged) > head.budget:
-        problems.append(f"{len(charged)} pulls are charged, more than the budget of {head.budget}")
+    if charged > head.budget:
+        problems.append(f"{charged} is charged, more than the budget of {head.budget}")
     open_ = sum(pull.state == State.ISSUED for pull in pulls)
     if open_ != head.unresolved:
         problems.append(f"{open_} pulls are issued, but {head.unresolved} are said to be")

@@ -11,6 +11,13 @@ from types import MappingProxyType
 
 import numpy as np
 
+from ringfence.core.allowance import (
+    Allowance,
+    add_extra,
+    keep_paid,
+    ration,
+    require_whole,
+)
 from ringfence.core.arrays import Integers, Mask
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError
@@ -106,14 +113,26 @@ class Plan:
         """The pulls of an arm without which nothing can be said of it."""
         return least_pulls(self.problem.judged, self.noise)
 
+    @cached_property
+    def prices(self) -> tuple[int, ...]:
+        """What a pull of each arm takes of the budget."""
+        return self.allowance(0).prices
+
+    def allowance(self, budget: int) -> Allowance:
+        """Return a budget with the prices of arms."""
+        prices = self.definition.prices
+        return Allowance.or_pulls(require_whole(budget), prices, self.arm_count)
+
     def opening(self, budget: int) -> Opening:
         """Return what each arm gets first, and the phases; a budget without room is refused."""
-        return self.policy.opening(
+        allowance = self.allowance(budget)
+        cut = self.policy.opening(
             self.arm_count,
-            budget,
+            allowance.pulls,
             least=self.least_pulls,
             wanted=self.problem.judged.first_pulls,
         )
+        return cut._replace(prices=allowance.prices)
 
     def first_pulls(self, budget: int) -> int:
         """Return what each arm gets in the first round; a budget without room is refused."""
@@ -128,6 +147,7 @@ class Plan:
             baseline=self.baseline,
             noise=self.noise,
             counts_failures=self.definition.counts_failures,
+            prices=self.allowance(0).relative,
         )
 
 
@@ -135,9 +155,10 @@ class Plan:
 class Standing:
     """What a decision rests on, besides the observations in the book.
 
-    `spent` are the pulls charged so far; `broken` arms failed too often in a row. Arms that come
+    `spent` is what was charged so far; `broken` arms failed too often in a row. Arms that come
     `back` were pardoned. By arm, `missing` are the pulls of its rounds that were never made or are
-    void, and `lost` those of the last round that will never report.
+    void, and `lost` those of the last round that will never report. `gone` arms are named with the
+    phase in which they first had no pulls.
     """
 
     budget: int
@@ -146,10 +167,11 @@ class Standing:
     back: Sequence[int] = ()
     missing: Sequence[int] = ()
     lost: Sequence[int] = ()
+    gone: Sequence[tuple[int, int]] = ()
 
     @property
     def left(self) -> int:
-        """How many pulls may still be made."""
+        """What may still be spent."""
         return self.budget - self.spent
 
     def had(self, before: Round, arm: int) -> int:
@@ -179,7 +201,8 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     if not alive.any():
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
-    evidence = book.evidence(alive, plan.priority, left=standing.left)
+    allowance = plan.allowance(standing.budget)
+    evidence = book.evidence(alive, plan.priority, left=allowance.left(standing.spent))
     seen |= {
         "noise": NOISE_EDITION,
         "counts": evidence.counts.tolist(),
@@ -221,7 +244,9 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     be made again from what is stored.
     """
     course, opening = plan.policy.course, plan.opening(standing.budget)
-    size = max(0, min(plan.definition.batch, standing.left))
+    allowance = plan.allowance(standing.budget)
+    cheapest = int(allowance.array[evidence.alive].min())
+    size = max(0, min(plan.definition.batch, standing.left // cheapest))
     slots = 0 if plan.policy.has_phases else size
     state = course.make_state(opening, plan.arm_count, len(evidence.scales), slots)
     state.phase[0] = before.phase
@@ -234,6 +259,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     alive = evidence.alive.copy()
     with rules_in_words(plan.policy):
         goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
+    if goes_on and slots > 0:  # phases are cut to what is paid for by whoever fills them
+        goes_on = keep_paid(fresh, allowance.array, standing.left, plan.priority)
     if state.faults[0]:
         raise InputError(f"policy {plan.policy.name!r}: its rule named an arm that is not alive.")
     left = _rejections(
@@ -275,6 +302,7 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
     Those that come back get what they lack, and others what they lost in the last round, if that
     is enough: lost pulls are no reason to withdraw an arm. All of it as there is room.
     """
+    prices = plan.prices
     wanted = plan.least_pulls
     if not plan.policy.has_phases:
         wanted = max(wanted, plan.first_pulls(standing.budget))
@@ -285,7 +313,7 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
         if arm not in standing.broken and (arm in standing.back or lost >= lacks):
             pulls[arm] = wanted - int(book.counts[arm]) if arm in standing.back else lost
             least[arm] = lacks
-    while pulls and sum(pulls.values()) > standing.left:
+    while sum(prices[arm] * count for arm, count in pulls.items()) > standing.left:
         most = max(pulls, key=lambda arm: (pulls[arm] - least[arm], arm))
         pulls[most] -= 1
         if pulls[most] < least[most]:
@@ -334,9 +362,10 @@ def _rejections(plan: Plan, seen: Evidence, dropped: Sequence[int]) -> list[Reje
 
 
 def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
-    pulls, phases = plan.opening(standing.budget)
-    extra = phases[0].extra if phases else 0
-    return [pulls + int(rank < extra) for rank in plan.priority]
+    opening, everyone = plan.opening(standing.budget), np.ones(plan.arm_count, np.bool_)
+    if not opening.phases:
+        return [opening.first_pulls] * plan.arm_count
+    return [int(total) for total in _totals(plan, opening.phases, 0, everyone, standing)]
 
 
 def _phase_allocation(
@@ -353,16 +382,38 @@ def _phase_allocation(
     By totals, so that a budget raised in between, or an arm that comes back, takes effect from
     this phase on. Arms in the `opening` get at least the pulls that they lack.
     """
-    total = sum(one.pulls for one in phases[: phase + 1])
+    totals, cost = _totals(plan, phases, phase, alive, standing), plan.allowance(0).cost
     allocation = [0] * plan.arm_count
-    ranked = sorted(np.flatnonzero(alive), key=lambda arm: int(plan.priority[arm]))
-    for place, arm in enumerate(ranked):
-        lacks = total + int(place < phases[phase].extra) - standing.had(before, int(arm))
-        allocation[arm] = max(0, lacks, opening.get(int(arm), 0))
-    while sum(allocation) > standing.left:  # earlier phases' extra pulls may leave one too few
+    for arm in np.flatnonzero(alive).tolist():
+        lacks = int(totals[arm]) - standing.had(before, arm)
+        allocation[arm] = max(0, lacks, opening.get(arm, 0))
+    while cost(allocation) > standing.left:  # earlier phases' extra pulls may leave one too few
         spare = [count - opening.get(arm, 0) for arm, count in enumerate(allocation)]
         allocation[int(np.argmax(spare))] -= 1
     return allocation
+
+
+def _totals(
+    plan: Plan, phases: tuple[Phase, ...], phase: int, alive: Mask, standing: Standing
+) -> Integers:
+    """Return the pulls that each survivor has by the end of a phase, as courses fill phases.
+
+    Extra pulls of earlier phases are not among them, but what they cost is gone.
+    """
+    prices, rest = plan.allowance(standing.budget).array, 0
+    totals: Integers = np.zeros(plan.arm_count, np.int64)
+    for number, one in enumerate(phases[: phase + 1]):
+        there = alive
+        if number < phase:
+            there = np.ones(plan.arm_count, np.bool_)
+            there[[arm for arm, since in standing.gone if since <= number]] = False
+            there |= alive  # one that comes back is taken for one that never left
+        each, rest = ration(one.pulls, one.extra, there, prices, rest)
+        totals += each
+        more: Integers = np.zeros(plan.arm_count, np.int64)
+        if one.extra > 0:
+            rest = add_extra(more, there, plan.priority, prices, rest)
+    return totals + more
 
 
 def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:

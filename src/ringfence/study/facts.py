@@ -29,6 +29,8 @@ class Definition:
     place of a failure, of every metric, where they are not empty. `counts_failures` says that the
     metric `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
     `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
+    `prices` are what a pull takes of the budget, by arm, both in the smallest amount that counts;
+    without them the budget is one of pulls.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Definition:
     on_timeout: Mapping[str, float] = field(default_factory=dict)
     counts_failures: bool = False
     counts_lost: bool = False
+    prices: tuple[int, ...] = ()
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -64,6 +67,7 @@ class Definition:
         return plain | {
             "constraints": list(self.constraints),
             "metrics": list(self.metrics),
+            "prices": list(self.prices),
             "functions": dict(self.functions),
             "noise": dict(self.noise),
             "on_failure": dict(self.on_failure),
@@ -80,6 +84,7 @@ class Definition:
                 "arms": dict(plain["arms"]),
                 "constraints": tuple(plain["constraints"]),
                 "metrics": tuple(plain["metrics"]),
+                "prices": tuple(plain.get("prices", ())),
             }
         )
 
@@ -301,8 +306,8 @@ class Tally:
 class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 
-    `unresolved` pulls of the round are neither told nor failed. `charged` counts pulls that were
-    charged in rounds before this one. `broken` arms failed too often in a row. `pardons` counts
+    `unresolved` pulls of the round are neither told nor failed. `charged` is what pulls in rounds
+    before this one took of the budget. `broken` arms failed too often in a row. `pardons` counts
     those that were granted.
     """
 

@@ -17,7 +17,7 @@ from numba import cuda
 
 from ringfence.core.errors import InputError
 from ringfence.core.running import Recipe
-from ringfence.policies.course import Course, Opening
+from ringfence.policies.course import Course
 from ringfence.simulation.counts import Counts
 from ringfence.simulation.course import make_body, make_room
 from ringfence.simulation.experiment import Experiment
@@ -47,9 +47,10 @@ _READ = (
     "room.seen.in_flight",
     "room.seen.thresholds",
     "room.seen.baseline",
+    "room.seen.prices",
     "room.record.everyone",
     "room.factors",
-    *(f"state.{field}" for field in ("phases", "first")),
+    *(f"state.{field}" for field in ("phases", "prices", "first")),
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.seen.scales", "room.seen.covariances")
@@ -62,7 +63,7 @@ def chunk_size(experiment: Experiment) -> int:
     arm_count = len(experiment.instance.arms)
     work = arm_count**2 * max(1, len(experiment.phases))
     if experiment.is_adaptive or experiment.is_recorded or experiment.instance.law.draws_samples:
-        work = experiment.budget * arm_count
+        work = experiment.allowance.pulls * arm_count
     size: int = 2 ** (_CHUNK_WORK // work).bit_length()
     return max(_LEAST_CHUNK, min(_MOST_CHUNK, size))
 
@@ -239,10 +240,9 @@ def _place(experiment: Experiment) -> Place:
     if not course.uses_covariances:
         design = design._replace(covariances=np.zeros((1, 1, 1)))
     arm_count, width = len(design.optimal), len(design.scales)
-    opening = Opening(experiment.warm_up, experiment.phases)
     return Place(
         room=make_room(design, recording, 1),
-        state=course.make_state(opening, arm_count, width, design.slots),
+        state=course.make_state(experiment.opening, arm_count, width, design.slots),
         tally=experiment.empty_tally(1),
         words=np.zeros(STATE, np.uint32),
         order_words=np.zeros(STATE, np.uint32),
