@@ -1062,7 +1062,7 @@ FAULTS = [
     # The engines.
     fault(
         "flag inverted in the body", BODY,
-        "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,",
+        "judge(tally, replication, marked, flag,", "judge(tally, replication, marked, not flag,",
         SINGLE_FLAG, REFERENCE,
     ),
     fault(

@@ -12,7 +12,7 @@ from typing import Any
 from ringfence.core.errors import InputError
 from ringfence.interfaces.rare import Hands, by_importance
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.policies.registry import quick_policies_for
 from ringfence.reports.notebook_results import plan_html
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
@@ -237,9 +237,9 @@ class Planner:
         if self.target < _LEAST_PLAIN_TARGET:
             raise InputError(
                 f"target_error = {self.target:g} is too small for {self.instance.name!r}: its "
-                "noise cannot be tilted, several arms are right, or limits are relative, so errors "
-                f"must be counted. Use {_LEAST_PLAIN_TARGET:g} or more, or describe one right arm "
-                "by a family of noise, and limits by numbers."
+                "noise cannot be tilted, several arms are right or asked for, or limits are "
+                f"relative, so errors must be counted. Use {_LEAST_PLAIN_TARGET:g} or more, or "
+                "describe one right arm by a family of noise, and limits by numbers."
             )
         return min(_MOST_PLAIN, math.ceil(_PLAIN_ERRORS / self.target))
 
@@ -272,7 +272,7 @@ class Planner:
         found = [Alternative(policy.name, point.budget, is_rough=False)]
         found += [
             self.rough(other.name, self.instance, other, point)
-            for other in QUICK_POLICIES
+            for other in quick_policies_for(self.instance.problem.question)
             if other.name != policy.name
         ]
         return sorted(found, key=lambda one: (one.budget is None, one.budget))

@@ -20,7 +20,7 @@ _TRUTHS = 40
 
 def plan_from_study(
     study: Study, target: float, hands: Hands, advance: Advance | None = None, *,
-    policy: Policy | None = None, brief: bool = False,
+    policy: Policy | None = None, brief: bool = False, answer: str | None = None,
 ) -> Plan:  # fmt: skip
     """Return the plan for an instance like what a study has seen so far.
 
@@ -29,7 +29,8 @@ def plan_from_study(
     """
     chosen = study.desk.plan.policy if policy is None else policy
     view = study.view()
-    instance, evidence, kept = seen_instance(study)
+    seen, evidence, kept = seen_instance(study)
+    instance = seen.asking(answer)
     found = plan_instance(instance, chosen, target, hands, advance, brief=brief)
     if advance is not None:
         advance("what else the truth may be")
