@@ -71,3 +71,7 @@ class Question(NamedTuple):
     chance: Callable[["Answers", Mask, bool], float]
     # draws of the truth -> for each arm, the share of draws in which it belongs to the answer
     arm_chances: Callable[["Answers"], Floats]
+
+    def is_like(self, other: "Question") -> bool:
+        """Tell whether another question is this one, be it loaded or sent here once more."""
+        return self.name == other.name

@@ -233,9 +233,8 @@ def compare(
 
 def _usual(instances: Sequence[Instance]) -> list[Policy]:
     """Return the quick policies that answer what all of some instances ask."""
-    questions = {one.problem.question for one in instances}
-    first = quick_policies_for(instances[0].problem.question)
-    return [policy for policy in first if questions <= {*policy.questions}]
+    first, *others = [quick_policies_for(one.problem.question) for one in instances]
+    return [policy for policy in first if all(policy in each for each in others)]
 
 
 def plan(

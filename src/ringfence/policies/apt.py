@@ -6,7 +6,6 @@ their noise, are compared in one unit. Touches its arguments only, and writes in
 `chosen`.
 """
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ringfence.core.all_feasible import ALL_FEASIBLE
 from ringfence.core.arrays import Floats, Integers
-from ringfence.core.gaps import margin
+from ringfence.core.gaps import FURTHEST, margin
 from ringfence.core.schedule import one_more_than_arms
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import AdaptivePolicy
@@ -60,7 +59,8 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
             if not seen.alive[i]:
                 continue
             distance = abs(margin(seen.estimates, i, seen.scales, seen.thresholds))
-            index = math.sqrt(pulls[i]) * (distance + work.tolerance[0])
+            distance = min(distance, FURTHEST) + work.tolerance[0]
+            index = pulls[i] * distance * distance  # in the order of its root, which would round
             ahead = index == least and seen.priority[i] < seen.priority[arm]
             if arm < 0 or index < least or ahead:
                 arm, least = i, index

@@ -57,6 +57,10 @@ class Policy(ABC):
     def course_for(self, question: Question) -> Course:
         """Return what whoever runs the policy calls, to answer one of its questions."""
 
+    def own(self, question: Question) -> Question | None:
+        """Return a question as the policy knows it; None if it does not answer it."""
+        return next((one for one in self.questions if one.is_like(question)), None)
+
     @property
     def course(self) -> Course:
         """What is called to find the best feasible arm."""
@@ -118,10 +122,11 @@ class AdaptivePolicy(Policy):
 
     def course_for(self, question: Question) -> Course:
         """Return the course of the warm-up, then batches that the rule chooses."""
-        choose, own = self.choose, self.answer if question == BEST_FEASIBLE else None
-        if question != BEST_FEASIBLE and self.choose_for is not None:
-            choose = self.choose_for(question)
-        return choosing(choose, own, self.make_work, question)
+        question = self.own(question) or question
+        if question.is_like(BEST_FEASIBLE):
+            return choosing(self.choose, self.answer, self.make_work, question)
+        choose = self.choose if self.choose_for is None else self.choose_for(question)
+        return choosing(choose, None, self.make_work, question)
 
     def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
         """Return the warm-up, raised to what is needed."""
@@ -171,8 +176,8 @@ class PhasePolicy(Policy):
 
     def course_for(self, question: Question) -> Course:
         """Return the course of the phases, with the rule that drops arms between them."""
-        rule = self.reject
-        if question != BEST_FEASIBLE and self.reject_for is not None:
+        question, rule = self.own(question) or question, self.reject
+        if self.reject_for is not None and not question.is_like(BEST_FEASIBLE):
             rule = self.reject_for(question)
         return phased(never if rule is None else rule, question)
 

@@ -49,7 +49,7 @@ POLICIES: tuple[Policy, ...] = (*PHASE_POLICIES, *ADAPTIVE_POLICIES, *SET_POLICI
 
 def policies_for(question: Question) -> tuple[Policy, ...]:
     """Return the policies that answer a question."""
-    return tuple(policy for policy in POLICIES if question in policy.questions)
+    return tuple(policy for policy in POLICIES if policy.own(question))
 
 
 def quick_policies_for(question: Question) -> tuple[Policy, ...]:
@@ -65,7 +65,7 @@ QUICK_POLICIES = quick_policies_for(BEST_FEASIBLE)
 
 def require_answer(policy: Policy, question: Question) -> Policy:
     """Return the policy if it answers a question; another is refused with the names of those."""
-    if question in policy.questions:
+    if policy.own(question) is not None:
         return policy
     names = ", ".join(one.name for one in policies_for(question))
     own = ", ".join(repr(one.name) for one in policy.questions)

@@ -154,7 +154,8 @@ def choose_for(question: Question) -> Choose:
             weight, _, hasty, _, slope = weigh(cost, 0.0, 1.0, n, 0.0, hurry, 0.0)
             work.pulls[i], work.slopes[i] = n, slope
             work.values[i] = hasty + math.log(weight)
-            for _ in range(seen.in_flight[i]):
+            promised = seen.in_flight[i]
+            for _ in range(promised):
                 promise(i, work)
         for k in range(chosen.shape[0]):
             chosen[k] = most_urgent(work.values, work.rises, 0.0, seen.priority)

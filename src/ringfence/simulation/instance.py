@@ -219,7 +219,7 @@ class Instance:
 
     def upper_bound(self, budget: int) -> float | None:
         """Bound Constrained-SR's error; None where it, or a constant, is not proven."""
-        if self.problem.question != BEST_FEASIBLE:
+        if not self.problem.question.is_like(BEST_FEASIBLE):
             return None
         if not self.law.constants_are_proven or self.baseline is not None:
             return None

@@ -122,7 +122,7 @@ def suits_lean(experiment: Experiment) -> bool:
     survivors alike. Its rules see survivors only: ours do not mind; of others we cannot know.
     """
     return (
-        experiment.question == BEST_FEASIBLE
+        experiment.question.is_like(BEST_FEASIBLE)
         and experiment.policy.has_phases
         and isinstance(experiment.instance.law, GaussianLaw)
         and not experiment.is_recorded

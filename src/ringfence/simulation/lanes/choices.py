@@ -31,7 +31,7 @@ _RULES = {rule.alike: rule for rule in (top_two.RULE,)}
 
 def suits(experiment: Experiment) -> bool:
     """Tell whether an experiment can run in these lanes."""
-    asked = experiment.question == BEST_FEASIBLE
+    asked = experiment.question.is_like(BEST_FEASIBLE)
     return asked and fills_lanes(experiment) and rule_of(experiment) is not None
 
 

@@ -49,7 +49,7 @@ class Design(NamedTuple):
 
 def suits(experiment: Experiment) -> bool:
     """Tell whether an experiment can run in these lanes."""
-    asked = experiment.question == BEST_FEASIBLE
+    asked = experiment.question.is_like(BEST_FEASIBLE)
     return asked and experiment.policy.has_phases and not experiment.is_recorded
 
 

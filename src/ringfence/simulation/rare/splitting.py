@@ -102,7 +102,7 @@ def can_split(experiment: Experiment) -> bool:
     """Tell whether an experiment's replications are points."""
     known = isinstance(experiment.instance.law, GaussianLaw) and not experiment.estimated
     plain = not experiment.is_adaptive and not experiment.is_relative
-    return known and plain and experiment.question == BEST_FEASIBLE
+    return known and plain and experiment.question.is_like(BEST_FEASIBLE)
 
 
 def require_split(experiment: Experiment) -> None:

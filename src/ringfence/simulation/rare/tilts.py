@@ -52,7 +52,7 @@ def require_modes(instance: Instance, method: str) -> None:
     With these arms err together.
     """
     question = instance.problem.question
-    if question != BEST_FEASIBLE:
+    if not question.is_like(BEST_FEASIBLE):
         raise InputError(
             f"method = {method!r} is for answer = {BEST_FEASIBLE.name!r}, and {instance.name!r} is "
             f"asked for {question.name!r}. Use method = 'monte-carlo'."
