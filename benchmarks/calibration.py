@@ -220,7 +220,7 @@ def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Out
     rng = np.random.default_rng([list(FAMILIES).index(family), arms, pulls, number])
     truth = FAMILIES[family](rng, arms, pulls)
     verdict = verdict_on(truth, pulls, policy, number)
-    named = int(verdict.arm.removeprefix("arm "))
+    named = int(verdict.answer[0].removeprefix("arm "))
     right, flag = truth.right
     held = [0, 0]
     for arm in verdict.arms:

@@ -17,7 +17,7 @@ from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_phase_policy
 from tests.choosing import first_of, some_of
 from tests.faults.planting import Edit, leave_uncompiled, planted, require_applicable
-from tests.laws import adaptive_checks, checks, question_checks
+from tests.laws import adaptive_checks, checks, question_checks, set_checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
@@ -334,7 +334,42 @@ BEST_ANSWERS, ALL_ANSWERS = (asking("answers", f"{n} feasible") for n in ("best"
 BEST_THREATS, ALL_THREATS = (asking("threats", f"{n} feasible") for n in ("best", "all"))
 ALL_GAPS = asking("gaps", "all feasible")
 
+SETTLING = Named(
+    "tests/laws/test_sets.py::test_constrained_sr_settles_arms_as_the_transcription_does",
+    lambda rooms: set_checks.check_settling(
+        rooms["simulation.reference"].run_chunk, policy_in(rooms, "constrained-sr")
+    ),
+)
+APT = Named(
+    "tests/laws/test_sets.py::test_apt_pulls_as_the_transcription_does",
+    lambda rooms: set_checks.check_apt(
+        rooms["simulation.reference"].run_chunk, rooms["policies.apt"].POLICY, batch=3
+    ),
+)
+
+
 FAULTS = [
+    # Courses whose answer is a set.
+    fault(
+        "settled arms are left out of the set", BODY,
+        "                alive[:] = True\n", "                alive[:] = alive\n",
+        SETTLING,
+    ),
+    fault(
+        "nothing is lost before the last phase", BODY,
+        "if is_lost(optimal, alive, marked):", "if False:",
+        SETTLING,
+    ),
+    fault(
+        "arms outside are no nearer to their limits than arms inside", "policies.apt",
+        "distance = abs(margin(", "distance = max(0.0, margin(",
+        APT,
+    ),
+    fault(
+        "a batch goes to one arm", "policies.apt",
+        "pulls[arm] += 1", "pulls[arm] += 0",
+        APT,
+    ),
     # The questions.
     fault(
         "an arm on its limit is left out of a set", ALL_FEASIBLE,
@@ -580,7 +615,7 @@ FAULTS = [
     ),
     fault(
         "the rule kills its arm itself", CONSTRAINED,
-        "    return worst\n", "    alive[worst] = False\n    return worst\n",
+        "        return worst\n", "        alive[worst] = False\n        return worst\n",
         law("test_inputs_are_not_mutated", "constrained-sr"),
     ),
     fault(
@@ -1108,7 +1143,7 @@ FAULTS = [
     # The engines.
     fault(
         "flag inverted in the body", BODY,
-        "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,",
+        "judge(tally, replication, marked, flag,", "judge(tally, replication, marked, not flag,",
         SINGLE_FLAG, REFERENCE,
     ),
     fault(
@@ -1296,5 +1331,6 @@ def test_planting_leaves_the_real_modules_alone() -> None:
     assert rooms["core.gaps"] is not gaps
     # A fault in core reaches the policies beside it, and nothing planted is kept on disk.
     reject = rooms["policies.registry"].find_phase_policy("constrained-sr").reject
-    assert reject.__globals__["gap"] is rooms["core.gaps"].gap
+    assert reject.__globals__["margin"] is rooms["core.gaps"].margin
+    assert rooms["core.best_feasible"].BEST_FEASIBLE.gap is rooms["core.gaps"].gap
     assert reject.__module__.startswith("planted.")

@@ -2,10 +2,10 @@
 
 Whatever the policy, the law and the machine, one replication is this: pull the arms that the course
 asks for and look at them, in their order; estimate the noise, where it is not known; take
-differences, where limits are relative to a baseline; let the course decide; and judge its answer. A
-recording says how pulls are drawn and remembered. `cpu` compiles this body, the engine for GPUs
-gives one replication to each thread, and `reference` runs it as it is. May touch core, policies and
-simulation's recordings.
+differences, where limits are relative to a baseline; let the course decide; and judge its answer,
+as its question says. A recording says how pulls are drawn and remembered. `cpu` compiles this body,
+the engine for GPUs gives one replication to each thread, and `reference` runs it as it is. May
+touch core, policies and simulation's recordings.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from ringfence.core.streams import Generator
 from ringfence.policies.course import Course
 from ringfence.policies.evidence import Evidence
 from ringfence.simulation.records import Recording
-from ringfence.simulation.tally import Tally, judge
+from ringfence.simulation.tally import Tally, judge_of
 
 
 class Design(NamedTuple):
@@ -60,7 +60,8 @@ class Room(NamedTuple):
     """The arrays of one replication, used again by the next.
 
     Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
-    differences then, and `estimates` and `covariances` are those of the arms themselves.
+    differences then, and `estimates` and `covariances` are those of the arms themselves. `marked`
+    are the arms of the answer, `everyone` are all.
     """
 
     record: Any
@@ -73,6 +74,8 @@ class Room(NamedTuple):
     estimates: Floats
     covariances: Floats
     factors: Floats
+    marked: Mask
+    everyone: Mask
 
 
 def make_room(
@@ -97,6 +100,8 @@ def make_room(
         estimates=np.zeros((arm_count, width) if relative else (1, 1)),
         covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
         factors=np.zeros(width - 1) if factors is None else factors,
+        marked=np.zeros(arm_count, np.bool_),
+        everyone=np.ones(arm_count, np.bool_),
     )
 
 
@@ -147,7 +152,9 @@ def make_body(
     `forget`, `add` and `look` are those of a recording.
     """
     begin, decide, answer = course.begin, course.decide, course.answer
-    uses_covariances = course.uses_covariances
+    uses_covariances, question = course.uses_covariances, course.question
+    settles, is_lost, looks_so = question.settles, question.is_lost, question.answer
+    judge = judge_of(question)
 
     def body(
         rng: Generator,
@@ -161,7 +168,7 @@ def make_body(
         record, seen, fresh, optimal = room.record, room.seen, room.fresh, design.optimal
         counts, alive, priority = seen.counts, seen.alive, seen.priority
         arm_count, prices = optimal.shape[0], design.prices
-        baseline, factors = seen.baseline[0], room.factors
+        baseline, factors, marked = seen.baseline[0], room.factors, room.marked
         if relative:
             estimates, covariances = room.estimates, room.covariances
         else:
@@ -177,10 +184,7 @@ def make_body(
                     priority[i] = room.priorities[i, 0]
             state.faults[0] = 0
             begin(seen, state, fresh)
-            right_left = 0
-            for i in range(arm_count):
-                right_left += optimal[i]
-            pulled, spent, step, gone, goes_on = 0, 0, 0, 0, True
+            pulled, spent, step, gone, lost_in, goes_on = 0, 0, 0, 0, -1, True
             while goes_on:
                 for i in range(arm_count):
                     if fresh[i] == 0:
@@ -220,16 +224,21 @@ def make_body(
                     tally.misjudged[0] += 1
                     return
                 goes_on = goes_on and keep_paid(fresh, prices, left, priority)
-                for k in range(gone, state.dropped_count[0]):
-                    if optimal[state.dropped[k]]:
-                        right_left -= 1
-                        if right_left == 0:
-                            tally.lost_in_phase[step] += 1
+                if state.dropped_count[0] > gone and lost_in < 0:
+                    if settles:  # the sides that arms were settled on
+                        looks_so(
+                            seen.estimates, room.everyone, seen.scales, seen.thresholds, priority,
+                            marked,
+                        )  # fmt: skip
+                    if is_lost(optimal, alive, marked):
+                        lost_in = step
                 gone = state.dropped_count[0]
                 step += 1
 
-            arm, flag = answer(seen, state)
-            judge(tally, replication, arm, flag, optimal, design.feasible, right_left)
+            if settles:
+                alive[:] = True
+            _, flag = answer(seen, state, marked)
+            judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)
             for i in range(arm_count):
                 tally.pulls[i] += counts[i]
 

@@ -69,7 +69,7 @@ def run_course(
     """Run the replications of a tally through the body, with a record of their pulls."""
     with _compiler_in_words(experiment):
         kernel = compiled_body(
-            experiment.policy.course,
+            experiment.course,
             recording.forget,
             recording.add,
             recording.look,

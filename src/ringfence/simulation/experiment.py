@@ -16,10 +16,12 @@ import numpy as np
 from ringfence.core.allowance import Allowance, require_whole
 from ringfence.core.baseline import kept_beside
 from ringfence.core.errors import InputError, one_of
+from ringfence.core.question import Question
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
-from ringfence.policies.course import Opening
+from ringfence.policies.course import Course, Opening
 from ringfence.policies.policy import Policy
+from ringfence.policies.registry import require_answer
 from ringfence.simulation.course import Design, Room, make_room
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.records import Recording, sums_recording
@@ -64,6 +66,7 @@ class Experiment:
         """Cut the budget into phases, if the policy has any, or refuse it."""
         if self.scales not in SCALES:
             raise one_of("scales", self.scales, SCALES)
+        require_answer(self.policy, self.question)
         problem = self.instance.judged
         object.__setattr__(self, "budget", require_whole(self.budget))
         opening = self.policy.opening(
@@ -94,6 +97,16 @@ class Experiment:
     def allowance(self) -> Allowance:
         """The budget, and what a pull of each arm takes of it."""
         return Allowance.or_pulls(self.budget, self.prices, len(self.instance.arms))
+
+    @property
+    def question(self) -> Question:
+        """What is asked of the arms."""
+        return self.instance.problem.question
+
+    @property
+    def course(self) -> Course:
+        """The course of the policy, for that question."""
+        return self.policy.course_for(self.question)
 
     @property
     def is_relative(self) -> bool:
@@ -204,7 +217,7 @@ class Experiment:
     def new_state(self) -> Any:
         """Return the state of the policy's course."""
         arm_count, width = len(self.design.optimal), len(self.design.scales)
-        return self.policy.course.make_state(self.opening, arm_count, width, self.design.slots)
+        return self.course.make_state(self.opening, arm_count, width, self.design.slots)
 
     def empty_tally(self, replications: int) -> Tally:
         """Return a tally with nothing counted."""

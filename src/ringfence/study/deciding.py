@@ -4,7 +4,7 @@ The rules are the policies' own functions, the very same that are simulated. Wha
 on the definition, the budget and the observations alone. May touch policies and core.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -21,17 +21,16 @@ from ringfence.core.allowance import (
 from ringfence.core.arrays import Integers, Mask
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError
-from ringfence.core.gaps import apparent_best, gap, pair
+from ringfence.core.gaps import pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
-from ringfence.policies.course import Opening
+from ringfence.policies.course import Course, Opening, asked
 from ringfence.policies.evidence import Evidence
-from ringfence.policies.evidence import apparent_answer as apparent_answer_to
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import find_policy, rules_in_words
+from ringfence.policies.registry import find_policy, require_answer, rules_in_words
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.facts import (
     FAILED_METRIC,
@@ -59,8 +58,19 @@ class Plan:
         policy: Policy | None = None,
     ) -> "Plan":
         """Read a definition's expressions and find its policy, unless it is given."""
-        problem = Problem.parse(definition.objective, definition.constraints, functions=functions)
-        return cls(definition, problem, policy or find_policy(definition.policy))
+        problem = Problem.parse(
+            definition.objective,
+            definition.constraints,
+            functions=functions,
+            answer=definition.answer,
+        )
+        chosen = require_answer(policy or find_policy(definition.policy), problem.question)
+        return cls(definition, problem, chosen)
+
+    @property
+    def course(self) -> Course:
+        """The course of its policy, for what is asked."""
+        return self.policy.course_for(self.problem.question)
 
     @property
     def arm_count(self) -> int:
@@ -243,7 +253,7 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     Its state is what the definition, the budget and the round before say, so that a decision can
     be made again from what is stored.
     """
-    course, opening = plan.policy.course, plan.opening(standing.budget)
+    course, opening = plan.course, plan.opening(standing.budget)
     allowance = plan.allowance(standing.budget)
     cheapest = int(allowance.array[evidence.alive].min())
     size = max(0, min(plan.definition.batch, standing.left // cheapest))
@@ -349,14 +359,20 @@ def _withdraw(
 
 
 def _rejections(plan: Plan, seen: Evidence, dropped: Sequence[int]) -> list[Rejection]:
-    """Return who was dropped, one after the other, with the rival and the gap of each."""
+    """Return who was dropped, one after the other, with the rival and the gap of each.
+
+    Where the question settles arms none has a rival, and none has lost.
+    """
+    question = plan.problem.question
+    cause = Cause.SETTLED if question.settles else Cause.REJECTED
     left: list[Rejection] = []
     alive, scales, thresholds = seen.alive, seen.scales, seen.thresholds
     for out in dropped:
-        best = apparent_best(seen.estimates, alive, scales, thresholds, seen.priority)
-        rival = None if out == best else int(best)
-        distance = float(gap(*pair(seen.estimates, best, out, scales, thresholds)))
-        left.append(Rejection(out, Cause.REJECTED, rival, distance, policy=plan.policy.name))
+        best, _, _ = question.reference(seen.estimates, alive, scales, thresholds, seen.priority)
+        rival = None if best in (out, -1) else int(best)
+        beside = out if rival is None else rival
+        distance = float(question.gap(*pair(seen.estimates, beside, out, scales, thresholds)))
+        left.append(Rejection(out, cause, rival, distance, policy=plan.policy.name))
         alive[out] = False
     return left
 
@@ -416,17 +432,34 @@ def _totals(
     return totals + more
 
 
-def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
-    """Return the arm that the policy would name now, and whether it looks feasible."""
-    evidence = snapshot.evidence(alive, plan.priority)
-    course = plan.policy.course
+@dataclass(frozen=True)
+class Answer:
+    """The `arms` of an answer by their places, the one that it names (-1: none), and its flag."""
+
+    arms: tuple[int, ...]
+    named: int
+    feasible: bool
+
+    def marks(self, arm_count: int) -> Mask:
+        """Return its arms as a mask."""
+        return np.isin(np.arange(arm_count), self.arms)
+
+
+def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> Answer:
+    """Return what the policy would answer now."""
+    evidence, course = snapshot.evidence(alive, plan.priority), plan.course
     state = course.make_state(Opening(0), plan.arm_count, len(evidence.scales), 0)
     with rules_in_words(plan.policy):
-        arm, flag = course.answer(evidence, state)
-    return int(arm), bool(flag)
+        return _answered(plan, lambda marked: course.answer(evidence, state, marked))
 
 
-def apparent_answer(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
-    """Return the arm that looks best by its estimates alone, and whether it looks feasible."""
-    arm, flag = apparent_answer_to(snapshot.evidence(alive, plan.priority), None)
-    return int(arm), bool(flag)
+def apparent_answer(plan: Plan, evidence: Evidence) -> Answer:
+    """Return what looks right by estimates alone."""
+    look = asked(plan.problem.question)
+    return _answered(plan, lambda marked: look(evidence, None, marked))
+
+
+def _answered(plan: Plan, answer: Callable[[Mask], tuple[int, bool]]) -> Answer:
+    marked = np.zeros(plan.arm_count, np.bool_)
+    named, feasible = answer(marked)
+    return Answer(tuple(np.flatnonzero(marked).tolist()), int(named), bool(feasible))
