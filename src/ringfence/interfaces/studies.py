@@ -116,12 +116,12 @@ class Study(StudyViews, AsyncCalls):
         expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
         are relative to; it is never rejected. `noise` says what is known of metrics, by name:
         {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of all whose means are judged; under
-        "arms", sigmas of single arms by arm and metric; what is not stated is estimated. A pull is issued again when its lease ran out, until `max_leases`
-        of them have, or when it failed, `retries` times; an arm whose pulls failed `max_failures`
-        times in a row is withdrawn. `on_failure` is the observation that is told in place of a
-        failure, `on_timeout` that in place of one that took too long; limits on `failed`, such as
-        "mean(failed) <= 0.02", count failures. With `load_if_exists` a study of that name is
-        loaded if it is the same one.
+        "arms", sigmas of single arms by arm and metric; what is not stated is estimated. A pull is
+        issued again when its lease ran out, until `max_leases` of them have, or when it failed,
+        `retries` times; an arm whose pulls failed `max_failures` times in a row is withdrawn.
+        `on_failure` is the observation that is told in place of a failure, `on_timeout` that in
+        place of one that took too long; limits on `failed`, such as "mean(failed) <= 0.02", count
+        failures. With `load_if_exists` a study of that name is loaded if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
