@@ -1264,7 +1264,7 @@ FAULTS = [
     ),
     fault(
         "what an arm lacks is not paid by its price", DECIDING,
-        "sum(prices[arm] * count for arm, count in pulls.items())", "sum(pulls.values())",
+        "sum(prices[arm] * pulls[arm] for arm in pulls)", "sum(pulls.values())",
         of(PRICES, "test_arms_that_come_back_together_share_what_is_left"),
     ),
     fault(

@@ -323,7 +323,7 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
         if arm not in standing.broken and (arm in standing.back or lost >= lacks):
             pulls[arm] = wanted - int(book.counts[arm]) if arm in standing.back else lost
             least[arm] = lacks
-    while sum(prices[arm] * count for arm, count in pulls.items()) > standing.left:
+    while pulls and sum(prices[arm] * pulls[arm] for arm in pulls) > standing.left:
         most = max(pulls, key=lambda arm: (pulls[arm] - least[arm], arm))
         pulls[most] -= 1
         if pulls[most] < least[most]:
