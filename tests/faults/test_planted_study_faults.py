@@ -249,14 +249,14 @@ JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE, SHARES = ("core.answers", "core.baseline", "core.shares")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
-HOLDING = "study.holding"
+HOLDING, STOCK = ("study.holding", "study.stock")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
+    *(JUDGING, AUDITING, STOCK, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
 )
 
@@ -758,7 +758,7 @@ FAULTS = [
     ),
     fault(
         "the audit takes a tally of any round", AUDITING,
-        "not 0 <= tally.through < len(rounds) - 1", "tally.through > 2**40",
+        "not 0 <= tally.through < count - 1", "tally.through > 2**40",
         of(TALLIES, "test_a_tally_that_is_not_its_pulls_is_named", "of a round that is not over"),
     ),
     fault(
@@ -1035,23 +1035,22 @@ FAULTS = [
     # The audit.
     fault(
         "a pull more than the budget is overlooked", AUDITING,
-        "if len(charged) > head.budget", "if len(charged) > head.budget + 1",
+        "if stock.charged > head.budget", "if stock.charged > head.budget + 1",
         damaged("a pull more than the budget"),
     ),
     fault(
         "a budget that is spent is overspent", AUDITING,
-        "if len(charged) > head.budget", "if len(charged) >= head.budget",
+        "if stock.charged > head.budget", "if stock.charged >= head.budget",
         GOES_ON,
     ),
     fault(
         "a pull that is counted twice is overlooked", AUDITING,
-        "(pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number)",
-        "(pull.arm, pull.round) != (arm, one.number)",
+        "(places != wanted).any(axis=0)", "(places != wanted)[::2].any(axis=0)",
         damaged("a pull twice"),
     ),
     fault(
         "open pulls that nobody counts are overlooked", AUDITING,
-        "if open_ != head.unresolved:", "if open_ < head.unresolved:",
+        "if stock.open != head.unresolved:", "if stock.open < head.unresolved:",
         damaged("a pull open that nobody counts"),
     ),
     fault(
@@ -1090,9 +1089,21 @@ FAULTS = [
     ),
     fault(
         "a study that ends early is overlooked", AUDITING,
-        "if head.finished and not (rounds and rounds[-1].is_last):",
-        "if head.finished and not rounds:",
+        "if head.finished and not (last and last.is_last):",
+        "if head.finished and not last:",
         damaged("finished before its end"),
+    ),
+    fault(
+        "an audit takes every stretch of pulls for a good one", STOCK,
+        "if survey is None or not _fits(plan, survey):", "if survey is None:",
+        damaged("a told pull without values"), damaged("a failed pull with values"),
+        damaged("a value that is NaN"), damaged("a pull that was never leased"),
+    ),
+    fault(
+        "an audit leaves out the pulls beyond the last", STOCK,
+        "[*(start - 1 for start in starts[1:]), _LARGEST]",
+        "[*(start - 1 for start in starts[1:]), issued]",
+        damaged("a pull beyond the last"),
     ),
     # The ledger in memory.
     fault(
@@ -1241,7 +1252,7 @@ FAULTS = [
         NEVER_LOST,
     ),
     fault(
-        "an audit does not look at bounds", AUDITING,
+        "an audit does not look at bounds", STOCK,
         "plan.noise.outside(plan.metrics, pull.values) is not None", "False",
         of(NOISE, "test_an_audit_finds_a_value_that_no_tell_accepts"),
     ),

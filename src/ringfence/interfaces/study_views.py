@@ -17,6 +17,7 @@ from ringfence.core.errors import (
     one_of,
 )
 from ringfence.core.streams import pull_seeds
+from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Status
 from ringfence.reports.departures import no_answer
@@ -236,10 +237,14 @@ class StudyViews:
         }
         return columns
 
-    def doctor(self) -> Audit:
-        """Audit the study from its stored facts."""
+    def doctor(self, *, progress: Progress | None = None) -> Audit:
+        """Audit the study from its stored facts.
+
+        `progress` is told of so many more pulls: of each when it was read, and once more when what
+        it led to was decided again.
+        """
         with self.desk.storage.reading(self.name) as ledger:
-            return audit(self.desk.plan, ledger)
+            return audit(self.desk.plan, ledger, advance=progress or (lambda _: None))
 
     def view(self) -> View:
         """Return where the study stands and all that it has seen, for reports."""

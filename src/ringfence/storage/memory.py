@@ -21,6 +21,7 @@ from ringfence.study.facts import (
     State,
     Tally,
 )
+from ringfence.study.surveying import Survey
 
 
 class _Pages:
@@ -73,6 +74,9 @@ class _Pages:
 
     def harvest(self, first: int, last: int) -> Harvest:
         return Harvest.of(self.pulls_between(first, last), self.metric_count)
+
+    def survey(self, first: int, last: int) -> Survey | None:
+        return Survey.of(self.pulls_between(first, last), self.metric_count)
 
     def extras(self) -> Mapping[int, Mapping[str, float]]:
         return {n: pull.extras for n, pull in sorted(self._pulls.items()) if pull.extras}

@@ -35,6 +35,7 @@ from ringfence.storage.rows import (
     pull_row,
     round_of,
 )
+from ringfence.storage.surveys import survey_between
 from ringfence.study.facts import (
     Definition,
     Harvest,
@@ -45,6 +46,7 @@ from ringfence.study.facts import (
     Round,
     Tally,
 )
+from ringfence.study.surveying import Survey
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -257,6 +259,11 @@ class SqlLedger:
         """Return what became of a stretch of pulls."""
         width = len(self.definition.metrics)
         return harvest_between(self._connection, self._study, width, first, last)
+
+    def survey(self, first: int, last: int) -> Survey | None:
+        """Return all facts of a stretch of pulls."""
+        width = len(self.definition.metrics)
+        return survey_between(self._connection, self._study, width, first, last)
 
     def extras(self) -> Mapping[int, Mapping[str, float]]:
         """Return further numbers of observations."""

@@ -17,6 +17,7 @@ from ringfence.study.facts import (
     Round,
     Tally,
 )
+from ringfence.study.surveying import Survey
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since the epoch."""
@@ -77,6 +78,12 @@ class Ledger(Protocol):
 
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of the pulls with first <= number <= last, as arrays."""
+
+    def survey(self, first: int, last: int) -> Survey | None:
+        """Return all facts of the pulls with first <= number <= last as columns.
+
+        None where any of them is not as a study would have written it.
+        """
 
     def extras(self) -> Mapping[int, Mapping[str, float]]:
         """Return the further numbers that came with observations, by the numbers of the pulls."""
