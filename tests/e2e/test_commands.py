@@ -912,8 +912,8 @@ def test_percentiles_and_tails_are_simulated_and_explained(tmp_path: Path) -> No
     """Compiled where there is time: how engines compare is seen in statistical tests."""
     path = write(tmp_path, [1.0, 0.0], [2.0, 0.0], [0.7, 1.5], **TAILS)  # type: ignore[arg-type]
     for scales, engine, many in few_of(
-        [("known", "cpu", 300), ("estimated", "cpu", 300), ("estimated", "reference", 30)],
-        ("estimated", "reference", 30),
+        [("known", "cpu", 300), ("estimated", "cpu", 300), ("estimated", "reference", 120)],
+        ("estimated", "reference", 120),
     ):
         result = document(
             "simulate", path, "--budget", 90, "--replications", many, "--scales", scales,

@@ -116,6 +116,7 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.verdict",
     "interfaces.storages",
+    "interfaces.own_policies",
     "interfaces.study_views",
     "interfaces.studies",
 )

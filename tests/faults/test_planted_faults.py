@@ -1072,7 +1072,7 @@ FAULTS = [
     ),
     fault(
         "arms come back in the next phase", COURSE,
-        "            alive[out] = False\n", "            alive[out] = state.phase[0] > 0\n",
+        "            alive[out] = False\n", "            alive[out] = state.phase[0] == 1\n",
         REFERENCE,
     ),
     fault(

@@ -95,13 +95,13 @@ def test_functions_of_ones_own_are_simulated_by_the_reference_engine(
     policy: str, scales: str
 ) -> None:
     result = ringfence.simulate(
-        portfolio(), policy, budget=60, replications=24, scales=scales, batch=8, seed=1
+        portfolio(), policy, budget=60, replications=96, scales=scales, batch=8, seed=1
     )
     assert result.engine == "reference"
-    assert result.replications == 24
-    assert 0 < result.errors < 24
+    assert result.replications == 96
+    assert 0 < result.errors < 96
     again = ringfence.simulate(
-        portfolio(), policy, budget=60, replications=24, scales=scales, batch=8, seed=1
+        portfolio(), policy, budget=60, replications=96, scales=scales, batch=8, seed=1
     )
     assert (again.errors, again.mean_pulls) == (result.errors, result.mean_pulls)
 
