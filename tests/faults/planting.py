@@ -98,6 +98,7 @@ STUDY_ROOMS = (
     "study.keeping",
     "study.ahead",
     "study.reading",
+    "study.begun",
     "study.looking",
     "study.holding",
     "study.observing",
@@ -117,6 +118,7 @@ STUDY_ROOMS = (
     "reports.verdict",
     "interfaces.storages",
     "interfaces.own_policies",
+    "interfaces.kept_verdicts",
     "interfaces.study_views",
     "interfaces.studies",
 )
@@ -126,6 +128,7 @@ STUDY_TESTS = (
     "tests.contracts.test_study_machine",
     "tests.contracts.test_order_does_not_matter",
     "tests.contracts.test_tallies",
+    "tests.contracts.test_large_studies",
     "tests.contracts.test_pardons",
     "tests.unit.test_study_api",
     "tests.unit.test_study_leases",

@@ -20,7 +20,7 @@ API, AUDIT, BOOKS, VERDICT = (
 )
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES, LARGE = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -29,6 +29,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
         "test_tallies",
         "test_pardons",
         "places",
+        "test_large_studies",
     )
 )
 
@@ -238,6 +239,17 @@ OTHERS_ESTIMATED = of(NOISE, "test_what_is_stated_does_not_speak_of_other_attrib
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
+@cache
+def in_large(test: str, *given: object) -> Named:
+    """A contract of large studies, in memory, which says itself what is large."""
+
+    def check(rooms: Rooms) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            getattr(rooms[LARGE], test)(rooms[PLACES].Place("memory", None), *given, patch)
+
+    return Named(named(LARGE, test), check)
+
+
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
@@ -249,14 +261,16 @@ JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE, SHARES = ("core.answers", "core.baseline", "core.shares")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
-HOLDING, STOCK = ("study.holding", "study.stock")
+HOLDING, STOCK, BEGUN = ("study.holding", "study.stock", "study.begun")
+KEPT_VERDICTS, VIEWS = ("interfaces.kept_verdicts", "interfaces.study_views")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
-    *(JUDGING, AUDITING, STOCK, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
+    *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
 )
 
@@ -593,7 +607,8 @@ FAULTS = [
     # What is seen, and when.
     fault(
         "half a round is not looked at", LOOKING,
-        "            if not head.round_is_over:\n", "            if head.round < 0:\n",
+        "            if not head.round_is_over and samples:\n",
+        "            if samples:\n                pass\n            elif head.round < 0:\n",
         PART, walks("constrained-sr", 1, 0),
     ),
     fault(
@@ -603,7 +618,8 @@ FAULTS = [
     ),
     fault(
         "a round is read with all before it", READING,
-        "slice(place, place + one.size)", "slice(0, place + one.size)",
+        "slice(max(place, 0), max(place + one.size, 0))",
+        "slice(0, max(place + one.size, 0))",
         ANY_ORDER,
     ),
     fault(
@@ -721,8 +737,34 @@ FAULTS = [
     ),
     fault(
         "a study that was made anew is the old one", DESK,
-        "            self._lookout.require_same(ledger)\n", "",
+        "            self._lookout.require_same(ledger)\n            before", "            before",
         in_memory("test_a_study_made_anew_is_not_taken_for_the_old_one", home=TALLIES),
+    ),
+    fault(
+        "every status reads a round from its first pull", BEGUN,
+        "return reader, Begun(further), kept", "return reader, known, None",
+        in_memory("test_a_round_that_was_begun_is_read_once", home=LARGE),
+    ),
+    fault(
+        "a round in parts is read from its first pull again", READING,
+        "first, end = self.read + 1, min(",
+        "first, end = min(self.read + 1, rounds[0].first), min(",
+        in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
+    ),
+    fault(
+        "what broken arms yield counts where a round is read in parts", BEGUN,
+        "if set(further.broken) != set(start.broken):", "if start is None:",
+        in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
+    ),
+    fault(
+        "what another program made of a study is taken for ours", KEPT_VERDICTS,
+        'desk.kept(_KIND, _program(), view)', 'desk.kept(_KIND, "", view)',
+        in_large("test_a_kept_verdict_is_the_verdict"),
+    ),
+    fault(
+        "a kept verdict is not audited", VIEWS,
+        "if found.is_sound and is_another(self.desk):", "if found.is_sound and found is None:",
+        in_large("test_a_kept_verdict_that_does_not_follow_is_found"),
     ),
     fault(
         "what was read is forgotten", LOOKING,
@@ -735,12 +777,12 @@ FAULTS = [
         READ_ONCE,
     ),
     fault(
-        "the pulse does not feel what is brought along", DESK,
+        "the pulse does not feel what is brought along", READING,
         "len(head.broken), brought, head.pardons)", "len(head.broken), head.pardons)",
         PULSE,
     ),
     fault(
-        "the pulse does not feel what is told", DESK,
+        "the pulse does not feel what is told", READING,
         "resolved = head.issued - head.unresolved", "resolved = head.issued",
         PULSE,
     ),

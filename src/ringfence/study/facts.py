@@ -308,6 +308,18 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Something that was worked out of a study's facts, and the key of what it rests on.
+
+    Under another key it is worth nothing. There is one of each kind, and it may be gone any time.
+    """
+
+    kind: str
+    key: str
+    content: bytes
+
+
+@dataclass(frozen=True)
 class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 

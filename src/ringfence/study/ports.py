@@ -11,6 +11,7 @@ from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Kept,
     Pardon,
     PastFact,
     PullFact,
@@ -121,6 +122,9 @@ class Ledger(Protocol):
     def set_tally(self, tally: Tally) -> None:
         """Remember a tally in place of the last one."""
 
+    def kept(self, kind: str, key: str) -> Kept | None:
+        """Return what was kept of a kind, if it is under this very key."""
+
 
 class Storage(Protocol):
     """Studies by name."""
@@ -137,6 +141,12 @@ class Storage(Protocol):
 
     def delete(self, name: str) -> None:
         """Forget a study."""
+
+    def keep(self, name: str, kept: Kept) -> None:
+        """Remember what was worked out in place of the last of its kind, at once or not at all.
+
+        Nobody waits for it, nothing hinders it to be lost, and it is no error where it cannot be.
+        """
 
     def writing(self, name: str) -> AbstractContextManager[Ledger]:
         """Open a transaction; what it wrote is on disk when it ends well, and gone when not."""
