@@ -3,16 +3,20 @@
 What is wrong is written into a copy of the facts: no study would write it.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.study import doctor
 from ringfence.interfaces.studies import Study
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import AdaptivePolicy
@@ -350,3 +354,16 @@ def test_a_study_is_sound_at_every_step() -> None:
     facts = Facts.of(work(study))
     assert facts.problems() == ()
     assert facts.with_head(broken=()).problems() != ()
+
+
+def test_the_command_says_how_far_it_is_beside_its_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On standard error, where nobody takes it for a part of the document."""
+    storage = f"sqlite:///{tmp_path / 's.db'}"
+    work(make(storage=storage))
+    monkeypatch.setattr(output, "_PATIENCE_SECONDS", -1.0)
+    doctor("s", storage=storage, json=True)
+    said = capsys.readouterr()
+    assert json.loads(said.out)["ok"] is True
+    assert said.err.splitlines() == ["auditing: 50%", "auditing: 75%", "auditing: 100%"]
