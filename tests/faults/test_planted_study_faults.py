@@ -20,7 +20,7 @@ API, AUDIT, BOOKS, VERDICT = (
 )
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -30,6 +30,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES = (
         "test_pardons",
         "test_prices",
         "places",
+        "test_large_studies",
     )
 )
 
@@ -240,6 +241,17 @@ OTHERS_ESTIMATED = of(NOISE, "test_what_is_stated_does_not_speak_of_other_attrib
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
+@cache
+def in_large(test: str, *given: object) -> Named:
+    """A contract of large studies, in memory, which says itself what is large."""
+
+    def check(rooms: Rooms) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            getattr(rooms[LARGE], test)(rooms[PLACES].Place("memory", None), *given, patch)
+
+    return Named(named(LARGE, test), check)
+
+
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
@@ -251,13 +263,15 @@ JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE, SHARES = ("core.answers", "core.baseline", "core.shares")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
-HOLDING = "study.holding"
+HOLDING, STOCK, BEGUN = ("study.holding", "study.stock", "study.begun")
+KEPT_VERDICTS, VIEWS = ("interfaces.kept_verdicts", "interfaces.study_views")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
+    *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
 )
@@ -589,7 +603,8 @@ FAULTS = [
     # What is seen, and when.
     fault(
         "half a round is not looked at", LOOKING,
-        "            if not head.round_is_over:\n", "            if head.round < 0:\n",
+        "            if not head.round_is_over and samples:\n",
+        "            if samples:\n                pass\n            elif head.round < 0:\n",
         PART, walks("constrained-sr", 1, 0),
     ),
     fault(
@@ -599,7 +614,8 @@ FAULTS = [
     ),
     fault(
         "a round is read with all before it", READING,
-        "slice(place, place + one.size)", "slice(0, place + one.size)",
+        "slice(max(place, 0), max(place + one.size, 0))",
+        "slice(0, max(place + one.size, 0))",
         ANY_ORDER,
     ),
     fault(
@@ -717,8 +733,34 @@ FAULTS = [
     ),
     fault(
         "a study that was made anew is the old one", DESK,
-        "            self._lookout.require_same(ledger)\n", "",
+        "            self._lookout.require_same(ledger)\n            before", "            before",
         in_memory("test_a_study_made_anew_is_not_taken_for_the_old_one", home=TALLIES),
+    ),
+    fault(
+        "every status reads a round from its first pull", BEGUN,
+        "return reader, Begun(further), kept", "return reader, known, None",
+        in_memory("test_a_round_that_was_begun_is_read_once", home=LARGE),
+    ),
+    fault(
+        "a round in parts is read from its first pull again", READING,
+        "first, end = self.read + 1, min(",
+        "first, end = min(self.read + 1, rounds[0].first), min(",
+        in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
+    ),
+    fault(
+        "what broken arms yield counts where a round is read in parts", BEGUN,
+        "if set(further.broken) != set(start.broken):", "if start is None:",
+        in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
+    ),
+    fault(
+        "what another program made of a study is taken for ours", KEPT_VERDICTS,
+        'desk.kept(_KIND, _program(), view)', 'desk.kept(_KIND, "", view)',
+        in_large("test_a_kept_verdict_is_the_verdict"),
+    ),
+    fault(
+        "a kept verdict is not audited", VIEWS,
+        "if found.is_sound and is_another(self.desk):", "if found.is_sound and found is None:",
+        in_large("test_a_kept_verdict_that_does_not_follow_is_found"),
     ),
     fault(
         "what was read is forgotten", LOOKING,
@@ -731,12 +773,12 @@ FAULTS = [
         READ_ONCE,
     ),
     fault(
-        "the pulse does not feel what is brought along", DESK,
+        "the pulse does not feel what is brought along", READING,
         "len(head.broken), brought, head.pardons)", "len(head.broken), head.pardons)",
         PULSE,
     ),
     fault(
-        "the pulse does not feel what is told", DESK,
+        "the pulse does not feel what is told", READING,
         "resolved = head.issued - head.unresolved", "resolved = head.issued",
         PULSE,
     ),
@@ -754,7 +796,7 @@ FAULTS = [
     ),
     fault(
         "the audit takes a tally of any round", AUDITING,
-        "not 0 <= tally.through < len(rounds) - 1", "tally.through > 2**40",
+        "not 0 <= tally.through < count - 1", "tally.through > 2**40",
         of(TALLIES, "test_a_tally_that_is_not_its_pulls_is_named", "of a round that is not over"),
     ),
     fault(
@@ -1031,23 +1073,22 @@ FAULTS = [
     # The audit.
     fault(
         "a pull more than the budget is overlooked", AUDITING,
-        "if charged > head.budget", "if charged > head.budget + 1",
+        "if stock.charged > head.budget", "if stock.charged > head.budget + 1",
         damaged("a pull more than the budget"),
     ),
     fault(
         "a budget that is spent is overspent", AUDITING,
-        "if charged > head.budget", "if charged >= head.budget",
+        "if stock.charged > head.budget", "if stock.charged >= head.budget",
         GOES_ON,
     ),
     fault(
         "a pull that is counted twice is overlooked", AUDITING,
-        "(pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number)",
-        "(pull.arm, pull.round) != (arm, one.number)",
+        "(places != wanted).any(axis=0)", "(places != wanted)[::2].any(axis=0)",
         damaged("a pull twice"),
     ),
     fault(
         "open pulls that nobody counts are overlooked", AUDITING,
-        "if open_ != head.unresolved:", "if open_ < head.unresolved:",
+        "if stock.open != head.unresolved:", "if stock.open < head.unresolved:",
         damaged("a pull open that nobody counts"),
     ),
     fault(
@@ -1086,9 +1127,21 @@ FAULTS = [
     ),
     fault(
         "a study that ends early is overlooked", AUDITING,
-        "if head.finished and not (rounds and rounds[-1].is_last):",
-        "if head.finished and not rounds:",
+        "if head.finished and not (last and last.is_last):",
+        "if head.finished and not last:",
         damaged("finished before its end"),
+    ),
+    fault(
+        "an audit takes every stretch of pulls for a good one", STOCK,
+        "if survey is None or not _fits(plan, survey):", "if survey is None:",
+        damaged("a told pull without values"), damaged("a failed pull with values"),
+        damaged("a value that is NaN"), damaged("a pull that was never leased"),
+    ),
+    fault(
+        "an audit leaves out the pulls beyond the last", STOCK,
+        "[*(start - 1 for start in starts[1:]), _LARGEST]",
+        "[*(start - 1 for start in starts[1:]), issued]",
+        damaged("a pull beyond the last"),
     ),
     # The ledger in memory.
     fault(
@@ -1273,12 +1326,12 @@ FAULTS = [
         of(PRICES, "test_an_arm_comes_back_only_where_its_price_is_left"),
     ),
     fault(
-        "an audit counts pulls for amounts", AUDITING,
-        "        prices[pull.arm]\n", "        1\n",
+        "an audit counts pulls for amounts", STOCK,
+        "np.take(prices, survey.arms[is_charged], mode=\"clip\").sum()", "is_charged.sum()",
         of(PRICES, "test_what_was_overspent_is_found"),
     ),
     fault(
-        "an audit does not look at bounds", AUDITING,
+        "an audit does not look at bounds", STOCK,
         "plan.noise.outside(plan.metrics, pull.values) is not None", "False",
         of(NOISE, "test_an_audit_finds_a_value_that_no_tell_accepts"),
     ),

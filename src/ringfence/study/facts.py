@@ -273,21 +273,31 @@ class Round:
         return self.seen.get("edition", 1)
 
     def order(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Return arm and ordinal of its pulls from place `start` to before `stop`.
+        """Return arm and ordinal of its pulls from place `start` to before `stop`."""
+        arms, ordinals = self.places(start, stop)
+        return list(zip(arms.tolist(), ordinals.tolist(), strict=True))
+
+    def places(self, start: int, stop: int) -> tuple[Integers, Integers]:
+        """Return the arms of its pulls from place `start` to before `stop`, and their ordinals.
 
         Every arm has its turn, so long as it has pulls left. Any prefix is as even as can be, so
         that a study that is stopped has seen every arm. Nothing is laid out: a round may be huge.
         """
-        found: list[tuple[int, int]] = []
+        allocation, before = np.array(self.allocation), np.array(self.before)
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         place, turn = 0, 0  # the first pull of a stretch of turns, and its first turn
         for last in sorted(set(self.allocation) - {0}):
-            arms = [arm for arm, count in enumerate(self.allocation) if count >= last]
+            arms = np.flatnonzero(allocation >= last)
             end = place + (last - turn) * len(arms)
-            for one in range(max(start, place), min(stop, end)):
-                round_, of = divmod(one - place, len(arms))
-                found.append((arms[of], self.before[arms[of]] + turn + round_))
+            rest = np.arange(max(start, place), min(stop, end)) - place
+            if len(rest):
+                mine = arms[rest % len(arms)]
+                found.append((mine, before[mine] + turn + rest // len(arms)))
             place, turn = end, last
-        return found
+            if place >= stop:
+                break
+        arms_of, ordinals_of = zip(*found, strict=True)
+        return np.concatenate(arms_of), np.concatenate(ordinals_of)
 
 
 @dataclass(frozen=True)
@@ -304,6 +314,18 @@ class Tally:
     """What is known after a round, added up: it saves reading the pulls up to it once more."""
 
     through: int
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Something that was worked out of a study's facts, and the key of what it rests on.
+
+    Under another key it is worth nothing. There is one of each kind, and it may be gone any time.
+    """
+
+    kind: str
+    key: str
     content: bytes
 
 
