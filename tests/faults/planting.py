@@ -116,6 +116,7 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.sets",
     "reports.verdict",
+    "interfaces.own_policies",
     "interfaces.storages",
     "interfaces.study_views",
     "interfaces.studies",
