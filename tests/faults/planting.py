@@ -122,6 +122,7 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.sets",
     "reports.verdict",
+    "interfaces.own_policies",
     "interfaces.storages",
     "interfaces.own_policies",
     "interfaces.kept_verdicts",

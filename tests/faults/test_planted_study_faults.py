@@ -534,7 +534,7 @@ FAULTS = [
     ),
     fault(
         "whoever is rejected lost to the best, even the best", DECIDING,
-        "rival = None if out == best else int(best)", "rival = int(best)",
+        "rival = None if best in (out, -1) else int(best)", "rival = int(best)",
         NOBODY,
     ),
     # Broken arms.
@@ -896,8 +896,8 @@ FAULTS = [
     ),
     fault(
         "a doubt is told as often as an attribute is asked about", UNSEEN,
-        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),",
-        "*_unseen(plan, snapshot, judged, answer[0]),",
+        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer)),",
+        "*_unseen(plan, snapshot, judged, answer),",
         of(VERDICT, "test_an_objective_that_has_a_limit_is_doubted_once"),
     ),
     # What the truth may be.
@@ -1062,7 +1062,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "running = np.array(view.alive) & seen", "running = seen",
+        "    running &= seen\n", "    running = seen\n",
         as_the_paper("infeasible-first"),
     ),
     fault(
