@@ -5,6 +5,7 @@ In a reduced size, and by what is read: a row too many here is a million there.
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -246,7 +247,7 @@ def test_a_kept_verdict_is_the_verdict(place: Place, monkeypatch: pytest.MonkeyP
     found = other.recommend()
     assert (found, repr(found), calls) == (wanted, repr(wanted), [])
     assert (other.verdict_on(other.view()), calls) == (wanted, [])
-    steps = [
+    steps: list[Callable[[], object]] = [
         lambda: study.raise_budget(70),
         lambda: study.bring({"arm": ["a"], "loss": [0.5], "risk": [0.5]}, arm="arm", label="x"),
         lambda: study.revive("d"),
