@@ -256,6 +256,7 @@ def in_large(test: str, *given: object) -> Named:
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
+SETS = "tests.unit.test_set_verdicts"
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
 SPARSE = "core.sparse"
 UNSEEN = "study.unseen"
@@ -277,6 +278,32 @@ STUDY_EDITED = (
 )
 
 FAULTS = [
+    # Answers that are sets.
+    fault(
+        "arms that were settled are in no set", JUDGING,
+        "if one.cause == Cause.SETTLED]] = True", "if one.cause == Cause.FAILING]] = True",
+        of(SETS, "test_settled_arms_lost_to_nobody_and_stay_in_the_set"),
+    ),
+    fault(
+        "an arm that is settled was rejected", DECIDING,
+        "Cause.SETTLED if question.settles else Cause.REJECTED", "Cause.REJECTED",
+        of(SETS, "test_settled_arms_lost_to_nobody_and_stay_in_the_set"),
+    ),
+    fault(
+        "limits that some named arm keeps are kept by all", ANSWERS,
+        "            kept &= passes\n", "            kept |= passes\n",
+        of(SETS, "test_chances_are_those_of_arms_that_are_asked_about_alone"),
+    ),
+    fault(
+        "only the named one is doubted", UNSEEN,
+        "doubtful[list(answer.arms), 1:]", "doubtful[answer.named, 1:]",
+        of(SETS, "test_what_was_not_seen_is_doubted_of_every_named_arm"),
+    ),
+    fault(
+        "another threshold changes the best alone", JUDGING,
+        "return found if problem.question.settles else found[:1]", "return found[:1]",
+        of(SETS, "test_a_threshold_that_moves_changes_the_set"),
+    ),
     # Leases.
     fault(
         "a pull is issued again under its old lease", DESK,
@@ -528,8 +555,8 @@ FAULTS = [
         GOES_ON,
     ),
     fault(
-        "an arm on its threshold is outside", "policies.evidence",
-        "seen.thresholds) <= 0.0\n", "seen.thresholds) < 0.0\n",
+        "an arm on its threshold is outside", "core.best_feasible",
+        "(best >= 0) & (best_margin <= 0.0)", "(best >= 0) & (best_margin < 0.0)",
         as_the_paper("uniform"), flips("one limit", 0),
     ),
     fault(
