@@ -29,6 +29,7 @@ ROOMS = (
     "core.questions",
     "core.hardness",
     "core.streams",
+    "core.variances",
     "core.noise",
     "core.statistics",
     "core.running",

@@ -26,7 +26,7 @@ from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
-from tests.unit.test_noise import check_rates
+from tests.unit.test_noise import check_covariances, check_rates
 from tests.unit.test_rounding import check_rounding
 
 Rooms = Mapping[str, ModuleType]
@@ -77,6 +77,10 @@ def answers_of_top_two(rooms: Rooms) -> None:
 
 def variances_of_rates(rooms: Rooms) -> None:
     check_rates(rooms["core.noise"].fill_covariances)
+
+
+def variances_by_arm(rooms: Rooms) -> None:
+    check_covariances(rooms["core.noise"].fill_covariances)
 
 
 def side_by_side(rooms: Rooms) -> None:
@@ -293,6 +297,7 @@ DEGENERATE = Named(
     "tests/laws/test_degenerate_evidence.py::test_adaptive_rules_choose_and_answer",
     lambda rooms: check_adaptive(rooms["policies.top_two"].POLICY),
 )
+OWN_NOISE = Named("tests/unit/test_noise.py::test_covariances_equal_the_formulas", variances_by_arm)
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -710,7 +715,7 @@ FAULTS = [
     # The noise of rates.
     fault(
         "an event that was not seen is taken for impossible", "core.noise",
-        "if is_rate:", "if False:",
+        "+= weight * unseen_event(scatters[i, c, c], counts[i])", "+= 0.0",
         EVENTS,
     ),
     fault(
@@ -722,6 +727,32 @@ FAULTS = [
         "whatever has a mean between 0 and 1 is a rate", "core.noise",
         "if not abs(scatter - n * mean * (1.0 - mean)) <= TINY * n:", "if not mean <= 1.0:",
         EVENTS,
+    ),
+    # Variances that differ by arm.
+    fault(
+        "arms borrow alike however unlike they are", "core.variances",
+        "min(2.0 / between, BORROWED_PULLS)", "BORROWED_PULLS",
+        OWN_NOISE,
+    ),
+    fault(
+        "heavy tails are taken for arms that differ", "core.variances",
+        "TAILS = 3.0", "TAILS = 1.0",
+        OWN_NOISE,
+    ),
+    fault(
+        "the log of a few pulls' variance is taken as it comes", "core.variances",
+        "own = math.log(0.5 * scatter) - mean", "own = math.log(scatter / freedom)",
+        OWN_NOISE,
+    ),
+    fault(
+        "the loudest arm's correlation is every arm's", "core.noise",
+        "both += scatters[i, c, k] / roots[0] / roots[1]", "both += scatters[i, c, k]",
+        OWN_NOISE,
+    ),
+    fault(
+        "an arm that has not varied yet is as noisy as the others", "core.variances",
+        "return math.exp(centre) / max(count, 1)", "return math.exp(centre)",
+        OWN_NOISE,
     ),
     # What rounding leaves, and evidence that no sane study has.
     fault(

@@ -228,7 +228,8 @@ SURE_SPREADS = of(
 )  # fmt: skip
 ROUNDING = "tests.unit.test_rounding"
 OUTSIDE = "test_a_value_outside_its_bounds_is_refused_and_changes_nothing"
-SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing", 1)
+ARMS_OWN = of(NOISE, "test_a_sigma_may_be_an_arms_own")
+SAME_NOISE = of(NOISE, "test_stating_what_was_estimated_changes_nothing_but_its_doubt", 1)
 STILL_COVARIANCE = of(NOISE, "test_a_stated_covariance_leaves_a_covariance", 1)
 SIGMA_KEEPS = of(NOISE, "test_a_stated_sigma_keeps_the_estimated_correlations")
 RESTS_ON_SIGMA = of(NOISE, "test_intervals_and_confidence_rest_on_a_stated_sigma")
@@ -1191,6 +1192,16 @@ FAULTS = [
         "a sigma speaks of every statistic", STATED,
         'return attribute.statistic == "mean" and', "return",
         OTHERS_ESTIMATED, unstated("sigma without a mean"),
+    ),
+    fault(
+        "one arm's sigma is every arm's", STATED,
+        "by_arm[i, c] = self.own", "by_arm[:, c] = self.own",
+        ARMS_OWN,
+    ),
+    fault(
+        "an arm's own sigma is ignored where it says nothing of margins", KNOWN_NOISE,
+        " and np.isnan(self.variances).all()", "",
+        ARMS_OWN,
     ),
     fault(
         "bounds prove nothing", STATED,

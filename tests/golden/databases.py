@@ -9,6 +9,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from ringfence.core.noise import NOISE_EDITION
 from tests.golden import studies
 from tests.golden.plain import HERE
 
@@ -16,6 +17,17 @@ from tests.golden.plain import HERE
 def kept() -> list[Path]:
     """Return the files of all schemas of which a database was kept."""
     return sorted(HERE.glob("studies-*.sql"))
+
+
+def of_this_noise() -> list[Path]:
+    """Return the files of studies whose noise was estimated as it is now."""
+    mark = f'"noise": {NOISE_EDITION}'
+    return [one for one in kept() if mark in one.read_text(encoding="utf-8")]
+
+
+def of_other_noise() -> list[Path]:
+    """Return the files of studies whose noise was estimated otherwise."""
+    return sorted({*kept()} - {*of_this_noise()})
 
 
 def written() -> tuple[str, str]:

@@ -75,7 +75,7 @@ def test_a_live_study_goes_as_it_went(name: str) -> None:
     check(studies.SCRIPTS[name]("memory://", name).facts(), "studies", name)
 
 
-@pytest.mark.parametrize("source", databases.kept(), ids=lambda one: one.stem)
+@pytest.mark.parametrize("source", databases.of_this_noise(), ids=lambda one: one.stem)
 def test_a_kept_database_says_what_it_said(source: Path, tmp_path: Path) -> None:
     """An audit adds up again, to the bit: where arithmetic is another, sums may be too."""
     url, sound = databases.restored(source, tmp_path), is_exact("studies")
@@ -86,7 +86,7 @@ def test_a_kept_database_says_what_it_said(source: Path, tmp_path: Path) -> None
         check({**found, "asked": before["asked"], "notes": before["notes"]}, "studies", name)
 
 
-@pytest.mark.parametrize("source", databases.kept(), ids=lambda one: one.stem)
+@pytest.mark.parametrize("source", databases.of_this_noise(), ids=lambda one: one.stem)
 def test_a_study_of_a_kept_database_goes_on_as_it_went(source: Path, tmp_path: Path) -> None:
     study = rf.Study.load("stopped half way", storage=databases.restored(source, tmp_path))
     gone_on = read("studies")["stopped and gone on"]
@@ -94,6 +94,27 @@ def test_a_study_of_a_kept_database_goes_on_as_it_went(source: Path, tmp_path: P
     found = playing.Played.loaded(study, studies.near).go(most=3).facts(sound=is_exact("studies"))
     check({**found, "asked": done + found["asked"]}, "studies", "stopped and gone on")
     assert len(done) < len(gone_on["asked"])
+
+
+@pytest.mark.parametrize("source", databases.of_other_noise(), ids=lambda one: one.stem)
+def test_a_database_of_another_noise_is_sound_and_goes_on(source: Path, tmp_path: Path) -> None:
+    """Its rounds cannot be chosen again; what was told adds up to the evidence as it was."""
+    url, notes = databases.restored(source, tmp_path), list[str]()
+    for name in studies.KEPT_ON_DISK:
+        study = rf.Study.load(name, storage=url)
+        audit = study.doctor()
+        assert audit.problems == ()
+        assert all("another edition of the noise" in note for note in audit.notes)
+        notes += audit.notes
+    assert notes
+    study = rf.Study.load("stopped half way", storage=url)
+    playing.Played.loaded(study, studies.near).go(most=3)
+    assert study.status().finished
+    assert study.doctor().problems == ()
+
+
+def test_a_database_of_this_noise_was_kept() -> None:
+    assert databases.of_this_noise()
 
 
 def test_courses_cover_what_can_happen() -> None:

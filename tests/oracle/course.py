@@ -17,12 +17,13 @@ from ringfence.core.baseline import (
     difference_scales,
     differences,
 )
-from ringfence.core.noise import BORROWED_PULLS, is_yes_or_no
+from ringfence.core.noise import is_yes_or_no
 from ringfence.core.streams import Generator
 from ringfence.policies.evidence import Evidence, apparent_answer
 from ringfence.simulation.course import shuffle
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.tally import Tally
+from tests.oracle.noise import covariances
 
 
 def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) -> Tally:
@@ -180,13 +181,10 @@ def _noise(
     pooled = scatters.sum(axis=0) / freedoms.sum()
     variances = np.diagonal(pooled)
     scales = np.where(variances > 0.0, np.sqrt(0.5 / np.where(variances > 0, variances, 1.0)), 1.0)
-    weights = (freedoms + BORROWED_PULLS)[:, None, None]
-    covariances = (scatters + BORROWED_PULLS * pooled) / weights
-    for c in range(len(scales)):
-        if means[c] and is_yes_or_no(c, estimates, scatters, counts):
-            shares = np.abs(estimates[:, c])
-            covariances[:, c, c] += (1.0 - 2.0 * shares) ** 2 / weights[:, 0, 0]
-    return scales, covariances
+    rates = [
+        bool(means[c]) and is_yes_or_no(c, estimates, scatters, counts) for c in range(len(scales))
+    ]
+    return scales, covariances(scatters, counts, np.array(rates))
 
 
 def _ahead(arm: int, alive: Mask, priority: Integers) -> int:

@@ -281,15 +281,19 @@ ENGINE_FAULTS = {
     ),
 }
 NOISE_FAULTS = {
-    "noise of the first arm for all": (
+    "noise of the first attribute for all": (
         Edit(
-            "core.noise", "pooled[c, k] = total / max(freedom, 1)",
-            "pooled[c, k] = scatters[0, c, k]",
+            "core.noise",
+            "shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)",
+            "shrunk_variance(scatters[i, 0, 0], counts[i], centre, borrowed)",
         ),
     ),
-    "pulls in place of degrees of freedom": (
-        Edit("core.noise", "freedom += max(counts[i] - 1, 0)", "freedom += 4 * counts[i]"),
-        Edit("core.noise", "(max(counts[i] - 1, 0) + B", "(4 * counts[i] + B"),
+    "pulls' scatter in place of their variance": (
+        Edit(
+            "core.variances",
+            "own = math.log(0.5 * scatter) - mean",
+            "own = math.log(0.5 * scatter)",
+        ),
     ),
 }  # fmt: skip
 

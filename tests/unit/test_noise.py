@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import digamma, polygamma
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.noise import (
-    BORROWED_PULLS,
     Moments,
     add_block,
     add_pull,
@@ -19,6 +19,9 @@ from ringfence.core.noise import (
     is_yes_or_no,
     no_moments,
 )
+from ringfence.core.variances import BORROWED_PULLS
+from tests.oracle.noise import covariances as transcribed
+from tests.oracle.noise import variances
 
 MEANS = np.ones(3, np.bool_)
 
@@ -131,32 +134,53 @@ def test_a_small_scatter_far_from_zero_is_kept(one_by_one: bool) -> None:
 # ----------------------------------------------------------------------------- covariances
 
 
-@pytest.mark.parametrize("sizes", [[5, 9, 2], [1, 30], [0, 4, 1], [2, 2, 2, 2], [400]])
-def test_covariances_equal_the_formulas(sizes: list[int]) -> None:
-    width = 3
-    samples = samples_of(2, sizes, width)
-    moments, counts = added([[own] for own in samples], width)
-    scatters = moments.scatters
-    truth = [scatter_of(own) for own in samples]
-    within = sum(truth, np.zeros((width, width))) / sum(max(size - 1, 0) for size in sizes)
+SIZES = ([5, 9, 2], [1, 30], [0, 4, 1], [2, 2, 2, 2], [400], [12] * 9)
+RATIOS = (1.0, 1.5, 30.0)  # of the deviations of an arm and the one before
 
-    pooled, scales = np.full((width, width), np.nan), np.full(width, np.nan)
-    fill_pooled(pooled, scatters, counts)
+
+def unlike(sizes: list[int], ratio: float) -> tuple[Floats, Integers, Floats]:
+    """Return scatters, counts and means of arms of which the last attribute is still in the first.
+
+    Its scatters are those that NumPy finds.
+    """
+    samples = samples_of(2, sizes, 3)
+    for arm, own in enumerate(samples):
+        own *= ratio**arm
+    samples[0][:, 2] = 7.0
+    truth = np.array([scatter_of(own) for own in samples])
+    means = np.array([own.mean(axis=0) if len(own) else np.zeros(3) for own in samples])
+    return truth, np.array(sizes), means
+
+
+def check_covariances(fill: Callable[..., None]) -> None:
+    """Compare with the formulas, by SciPy's functions, whether arms are alike or not."""
+    for sizes in SIZES:
+        for ratio in RATIOS:
+            scatters, counts, means = unlike(sizes, ratio)
+            pooled, found = np.zeros((3, 3)), np.full((len(sizes), 3, 3), np.nan)
+            fill_pooled(pooled, scatters, counts)
+            fill(found, scatters, counts, pooled, means, MEANS)
+            np.testing.assert_allclose(found, transcribed(scatters, counts, ~MEANS), rtol=1e-9)
+
+
+def test_covariances_equal_the_formulas() -> None:
+    check_covariances(fill_covariances)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_pooled_noise_equals_the_formulas(sizes: list[int]) -> None:
+    samples = samples_of(2, sizes, 3)
+    moments, counts = added([[own] for own in samples], 3)
+    within = sum(map(scatter_of, samples), np.zeros((3, 3))) / np.maximum(counts - 1, 0).sum()
+    pooled, scales = np.full((3, 3), np.nan), np.full(3, np.nan)
+    fill_pooled(pooled, moments.scatters, counts)
     np.testing.assert_allclose(pooled, within, rtol=1e-9)
     fill_scales(scales, pooled)
     np.testing.assert_allclose(scales, np.sqrt(1.0 / (2.0 * np.diag(within))), rtol=1e-9)
 
-    covariances = np.full((len(sizes), width, width), np.nan)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
-    for arm, size in enumerate(sizes):
-        freedom = max(size - 1, 0)
-        expected = (truth[arm] + 10.0 * within) / (freedom + 10.0)
-        np.testing.assert_allclose(covariances[arm], expected, rtol=1e-9)
-        if size <= 1:  # nothing of its own: the others' noise
-            np.testing.assert_allclose(covariances[arm], within, rtol=1e-9)
-
 
 def test_one_arm_pooled_is_numpys_covariance() -> None:
+    """Beside it, its own covariance is that with the room that 49 degrees of freedom leave."""
     own = samples_of(3, [50], 3)[0]
     moments, counts = added([np.split(own, 10)], 3)
     scatters = moments.scatters
@@ -164,7 +188,9 @@ def test_one_arm_pooled_is_numpys_covariance() -> None:
     fill_pooled(pooled, scatters, counts)
     np.testing.assert_allclose(pooled, np.cov(own.T), rtol=1e-9)
     fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
-    np.testing.assert_allclose(covariances[0], np.cov(own.T), rtol=1e-9)
+    room = np.exp(np.log(24.5) - digamma(24.5) + 0.5 * polygamma(1, 24.5))
+    assert room == pytest.approx(49.0 / 47.0, rel=2e-3)
+    np.testing.assert_allclose(covariances[0], room * np.cov(own.T), rtol=1e-9)
 
 
 def test_noise_by_hand() -> None:
@@ -177,8 +203,20 @@ def test_noise_by_hand() -> None:
     assert scales[0] == pytest.approx(np.sqrt(2.0 / 7.0), rel=1e-15)
     fill_covariances(covariances, scatters, counts, pooled, np.zeros((3, 1)), MEANS)
     assert BORROWED_PULLS == 10.0
-    expected = [(6.0 + 17.5) / 13.0, (1.0 + 17.5) / 11.0, 1.75]
-    np.testing.assert_allclose(covariances[:, 0, 0], expected, rtol=1e-15)
+    # psi(1/2) = -gamma - 2 ln 2 and psi'(1/2) = pi^2/2; each step of one adds 1/x, takes 1/x^2.
+    psi, tri = -np.euler_gamma - 2.0 * np.log(2.0), np.pi**2 / 2.0
+    logs, weights = (
+        np.array([np.log(3.0) - psi - 2.0, np.log(0.5) - psi]),
+        1.0 / np.array([tri - 4.0, tri]),
+    )
+    centre = logs @ weights / weights.sum()  # alike: nothing between them
+    five = tri - 4.0 * (1.0 + 1.0 / 9.0 + 1.0 / 25.0 + 1.0 / 49.0 + 1.0 / 81.0)
+    expected = [
+        np.exp((3.0 * logs[0] + 10.0 * centre) / 13.0 + 0.5 * (five - 4.0 / 121.0)),
+        np.exp((logs[1] + 10.0 * centre) / 11.0 + 0.5 * five),
+        np.exp(centre),
+    ]
+    np.testing.assert_allclose(covariances[:, 0, 0], expected, rtol=1e-13)
 
 
 def test_inputs_are_left_alone() -> None:
@@ -256,9 +294,10 @@ def test_a_metric_that_varies_in_one_arm_only_is_noisy_in_all() -> None:
     fill_pooled(pooled, scatters, counts)
     fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     assert scatters[0, 1, 1] == 0.0
-    # (0 + 10 S/10)/(5 + 10) and (S + 10 S/10)/(5 + 10), with S the second arm's scatter.
-    assert covariances[0, 1, 1] == pytest.approx(scatters[1, 1, 1] / 15.0)
-    assert covariances[1, 1, 1] == pytest.approx(2.0 * scatters[1, 1, 1] / 15.0)
+    # As if one further pull had brought what is common to the others, here exp(log S/2 - psi(5/2)).
+    common = scatters[1, 1, 1] / 2.0 * np.exp(-digamma(2.5))
+    assert covariances[0, 1, 1] == pytest.approx(common / 6.0)
+    assert covariances[1, 1, 1] == pytest.approx(common * np.exp(0.5 * polygamma(1, 2.5)))
 
 
 # --------------------------------------------------------------------------- zeros and ones
@@ -296,11 +335,8 @@ def check_rates(fill: Callable[..., None]) -> None:
         found, _ = noise_of([sign * events(*one) for one in ((0, 100), (4, 64), (10, 20))], fill)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
     for samples in OTHERS.values():
-        scatters = [float(scatter_of(own)[0, 0]) for own in samples]
-        pooled = sum(scatters) / sum(len(own) - 1 for own in samples)
-        plain = [
-            (s + 10.0 * pooled) / (len(own) + 9.0) for s, own in zip(scatters, samples, strict=True)
-        ]
+        scatters = np.array([scatter_of(own)[0, 0] for own in samples])
+        plain = variances(scatters, np.array([len(own) for own in samples]))
         np.testing.assert_allclose(noise_of(samples, fill)[0], plain, rtol=1e-9)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import digamma, polygamma
 
 from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
@@ -58,7 +59,7 @@ def book_of(samples: Floats, problem: Problem, noise: dict[str, Any]) -> Book:
     """Return a book of samples [arm, pull, metric]."""
     book = Book(
         problem, [f"arm{i}" for i in range(len(samples))], problem.metrics,
-        noise=StatedNoise.read(noise, problem),
+        noise=StatedNoise.read(noise, problem, arms=[f"arm{i}" for i in range(len(samples))]),
     )  # fmt: skip
     for arm, sample in enumerate(samples):
         book.add(arm, sample)
@@ -124,20 +125,65 @@ def test_what_is_stated_does_not_speak_of_other_attributes() -> None:
     assert (found[:, 0, 0] == 25.0).all()
 
 
+def test_a_sigma_may_be_an_arms_own() -> None:
+    """It goes before that of all arms, and nothing else changes: not the unit of margins."""
+    samples = np.random.default_rng(8).normal(size=(3, 20, 2))
+    scales, plain = seen(book_of(samples, MIXED, {}))
+    own = {"arms": {"arm1": {"y": {"sigma": 7.0}}}}
+    again, found = seen(book_of(samples, MIXED, own))
+    assert again == pytest.approx(scales, rel=0, abs=0)
+    assert (found[[0, 2]] == plain[[0, 2]]).all()
+    assert found[1, 1, 1] == 49.0
+    np.testing.assert_allclose(correlations(found[1]), correlations(plain[1]), rtol=1e-12)
+    scales, found = seen(book_of(samples, MIXED, {**own, "y": {"sigma": 3.0}}))
+    assert found[:, 1, 1].tolist() == [9.0, 49.0, 9.0]
+    assert scales[1] == pytest.approx(math.sqrt(0.5) / 3.0)
+
+
+def test_a_sigma_of_an_arms_own_makes_its_interval() -> None:
+    """Normal, of that width; the other arm's is Student's, from its own pulls."""
+    given: dict[str, Any] = {"arms": ["one", "two"], "objective": "minimize mean(x)"}
+    study = make(
+        "given", **given, constraints=["mean(x) <= 9"], policy="uniform", budget=20,
+        noise={"arms": {"one": {"x": {"sigma": 2.0}}}},
+    )  # fmt: skip
+    for pull in study.ask(20):
+        study.tell(pull, {"x": 0.25 + pull.ordinal % 2})
+    one, two = (arm.estimates["mean(x)"] for arm in study.recommend().arms)
+    assert one.high - one.low == pytest.approx(2 * 1.959964 * 2.0 / math.sqrt(10.0), rel=1e-6)
+    assert two.high - two.low < 1.0
+    plain = {"arms": {"one": {"x": {"sigma": 2.0}}}}
+    assert study.definition.noise == plain
+    assert Study.load("given", storage=study.desk.storage).definition.noise == plain
+    assert "x of one: sigma 2.0" in study.record()
+    assert study.doctor().is_sound
+
+
+def test_a_metric_may_be_called_arms() -> None:
+    problem = Problem.parse("minimize mean(arms)", "mean(x) <= 1")
+    found = StatedNoise.read({"arms": {"sigma": 2.0}}, problem, arms=["one"])
+    assert (dict(found.sigmas), dict(found.own)) == ({"arms": 2.0}, {})
+
+
 def correlations(covariances: Floats) -> Floats:
     deviations = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
     return np.asarray(covariances / (deviations[..., :, None] * deviations[..., None, :]))
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_stating_what_was_estimated_changes_nothing(seed: int) -> None:
-    """Arms that differ in their means alone have one covariance, which can be stated."""
+def test_stating_what_was_estimated_changes_nothing_but_its_doubt(seed: int) -> None:
+    """Arms that differ in their means alone have one covariance, which can be stated.
+
+    Variances that are estimated have room for what they may be, as far as pulls leave it open.
+    """
     rng = np.random.default_rng(seed)
     deviations = rng.normal(size=(int(rng.integers(8, 40)), 2)) @ rng.normal(size=(2, 2))
     samples = deviations + 3.0 * rng.normal(size=(3, 1, 2))
     scales, covariances = seen(book_of(samples, MIXED, {}))
     block = np.cov(deviations.T)
     block[1, 0] = block[0, 1]
+    freedom = len(deviations) - 1
+    room = math.log(freedom / 2) - digamma(freedom / 2) + polygamma(1, freedom / 2 + 5.0) / 2.0
     for noise in (
         {"covariance": block.tolist()},
         {"x": {"sigma": math.sqrt(block[0, 0])}},
@@ -146,7 +192,9 @@ def test_stating_what_was_estimated_changes_nothing(seed: int) -> None:
         again, found = seen(book_of(samples, MIXED, noise))
         assert again == pytest.approx(scales, rel=1e-9)
         units = np.sqrt(covariances[0].diagonal())
-        assert np.abs(found - covariances).max(axis=0) == pytest.approx(
+        known = np.array([True, "y" in noise or "covariance" in noise])
+        left = np.append(np.where(known, math.exp(-room / 2.0), 1.0), np.ones(3))
+        assert np.abs(found - covariances * np.outer(left, left)).max(axis=0) == pytest.approx(
             np.zeros((5, 5)), abs=1e-6 * np.outer(units, units).max()
         )
 
@@ -245,7 +293,7 @@ def test_bounds_cap_a_variance_and_do_no_more() -> None:
     wide = np.array([[[0.0], [1.0]]])
     _, capped = seen(book_of(wide, problem, {"x": {"bounds": [0, 1]}}))
     assert capped[0, 0, 0] == 0.25, "two pulls at the ends have a variance of a half"
-    narrow = np.array([[[0.4], [0.6]]])
+    narrow = np.array([[[0.4], [0.6]] * 5])
     _, plain = seen(book_of(narrow, problem, {}))
     _, found = seen(book_of(narrow, problem, {"x": {"bounds": [0, 1]}}))
     assert (found == plain).all()
@@ -329,6 +377,38 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a tiny variance": (
         {"noise": {"covariance": [[1.0, 0.0], [0.0, 1e-300]]}}, "from 1e-60 to 1e.60.*units"
+    ),
+    "arms in a row": ({"noise": {"arms": [1.0]}}, r"noise.arms = \[1.0\] must be a table of arms"),
+    "nobody's sigma": (
+        {"noise": {"arms": {"warn": {"ms": {"sigma": 1.0}}}}},
+        "noise.arms.warn is of no arm.*Did you mean 'warm'.*leave it out",
+    ),
+    "an arm's number": (
+        {"noise": {"arms": {"warm": 3.0}}}, "noise.arms.warm = 3.0 must be a table of metrics"
+    ),
+    "an arm's lack of a metric": (
+        {"noise": {"arms": {"warm": {"mss": {"sigma": 1.0}}}}},
+        "noise.arms.warm.mss is of no metric.*mean 'ms'",
+    ),
+    "an arm's bounds": (
+        {"noise": {"arms": {"warm": {"ms": {"bounds": [0, 1]}}}}},
+        "noise.arms.warm.ms.bounds must be those of every arm.*noise.ms.bounds",
+    ),
+    "an arm's sigma of nothing": (
+        {"noise": {"arms": {"warm": {"ms": {"sigma": 0}}}}},
+        "noise.arms.warm.ms.sigma = 0 must be a positive number",
+    ),
+    "an arm's sigma beside a covariance": (
+        {"noise": {"arms": {"warm": {"ms": {"sigma": 8.0}}}, "covariance": COVARIANCE}},
+        "noise.arms.warm.ms.sigma = 8 and noise.covariance both say.*Remove one",
+    ),
+    "an arm's sigma that bounds do not allow": (
+        {"noise": {"arms": {"warm": {"ms": {"sigma": 51.0}}}, "ms": {"bounds": [0, 100]}}},
+        "a deviation of 51 of 'ms' is more",
+    ),
+    "an arm's sigma of a constant": (
+        {"noise": {"arms": {"warm": {"ms": {"sigma": 5.0}}}, "exact": ["ms"]}},
+        "noise.exact names 'ms', and noise states its deviation too",
     ),
     "a covariance without means": (
         {

@@ -14,7 +14,6 @@ from types import MappingProxyType
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.noise import BORROWED_PULLS
 from ringfence.core.priors import BetaPrior, NormalPrior, beta_prior, normal_prior
 from ringfence.core.problem import Problem
 from ringfence.core.shares import (
@@ -27,6 +26,7 @@ from ringfence.core.shares import (
     which_are_shares,
 )
 from ringfence.core.streams import Generator
+from ringfence.core.variances import freedoms
 
 LEVEL = 0.95
 _FLAT = 1e-4  # of a skewness over the root of the pulls: below it a cubic is a line
@@ -84,29 +84,33 @@ class Beliefs:
     ) -> "Beliefs":
         """Return what is believed of estimates whose pulls have these `covariances`.
 
-        `thirds` [arm, attribute] are the sums of the cubed influences; `known` tells of which
-        attributes the noise was stated. `trials` are the pulls that attributes rest on, where some
-        rest on others than the `counts`; these are shares. What is `constant` is none: an event
-        that has not come will not come. `binary` tells which attributes are of metrics that told
-        nothing but zeros and ones. Where the pulls `are_all` that there are, as the rows of a
-        table, spreads are theirs, and not those of what they are a sample of.
+        `thirds` [arm, attribute] are the sums of the cubed influences; `known` [arm, attribute]
+        tells where the noise was stated, in one row if of all arms alike. `trials` are the pulls
+        that attributes rest on, where some rest on others than the `counts`; these are shares.
+        What is `constant` is none: an event that has not come will not come. `binary` tells which
+        attributes are of metrics that told nothing but zeros and ones. Where the pulls `are_all`
+        that there are, as the rows of a table, spreads are theirs, and not those of what they are
+        a sample of.
         """
         n = np.maximum(counts, 1)
-        known = np.zeros(estimates.shape[1], np.bool_) if known is None else known
-        trials = np.repeat(counts[:, None], len(known), axis=1) if trials is None else trials
+        known = np.zeros((1, estimates.shape[1]), np.bool_) if known is None else known
+        trials = np.repeat(counts[:, None], known.shape[1], axis=1) if trials is None else trials
         shares = which_are_shares(problem, estimates, scatters, counts)
         shares |= (trials != counts[:, None]).any(axis=0)
         if binary is not None:
             shares |= binary & are_spreads(problem)
-        shares &= ~known
+        shares &= ~known.all(axis=0)
         shares &= True if constant is None else ~constant
         lows, highs = possible_range(problem, shares, bounds)
-        skews = _skews(thirds, scatters, counts, covariances)
+        freedom, parts = freedoms(scatters, counts)
+        roots = np.sqrt(np.where(known | shares, 1.0, parts))
+        covariances = covariances * roots[:, :, None] * roots[:, None, :]
+        skews = _skews(thirds, counts, covariances)
         return cls(
             estimates=estimates,
             covariances=covariances / n[:, None, None],
             counts=trials,
-            freedom=np.where(known, _ENDLESS, _freedom(problem, counts, skews)),
+            freedom=np.where(known, _ENDLESS, _freedom(problem, freedom, skews)),
             skews=np.where(known, 0.0, skews),
             shares=shares,
             statistics=tuple(one.statistic for one in problem.attributes),
@@ -228,39 +232,38 @@ class Beliefs:
         return found
 
 
-def _freedom(problem: Problem, counts: Integers, skews: Floats) -> Floats:
-    """Return the pulls that tell of each arm's noise: its own, and some of the others'.
+def _freedom(problem: Problem, freedom: Floats, skews: Floats) -> Floats:
+    """Return the freedom of each arm's noise, from that of variances of normal pulls.
 
     A skewed metric's variance is made by few large values: fewer pulls tell of it. Of a tail mean
     only those in the tail do, twice as many as there are, and of a quantile those beyond it.
     """
-    own = np.maximum(counts - 1, 0).astype(np.float64)
-    pulls = own + np.minimum(BORROWED_PULLS, own.sum() - own)
-    telling = pulls[:, None] / (1.0 + skews**2 / _SKEWED)
-    telling = np.maximum(telling, np.minimum(pulls, _LEAST_FREEDOM)[:, None])
+    telling = freedom / (1.0 + skews**2 / _SKEWED)
+    telling = np.maximum(telling, np.minimum(freedom, _LEAST_FREEDOM))
     for c, attribute in enumerate(problem.attributes):
         if attribute.statistic in _OF_TAILS and attribute.level is not None:
             tail = min(attribute.level, 1.0 - attribute.level)
-            telling[:, c] = np.minimum(telling[:, c], 2.0 * tail * pulls)
+            telling[:, c] = np.minimum(telling[:, c], 2.0 * tail * freedom[:, c])
     return np.asarray(np.maximum(telling, 1.0))
 
 
-def _skews(thirds: Floats, scatters: Floats, counts: Integers, covariances: Floats) -> Floats:
-    """Return each arm's skewness of a pull, with some of all arms' in it, as its noise has."""
+def _skews(thirds: Floats, counts: Integers, covariances: Floats) -> Floats:
+    """Return each arm's skewness of a pull, with some of all arms' in it, as its noise has.
+
+    Cubes are told in units of the arm's own deviations: else the loudest arm's skewness is all.
+    """
     variances = np.diagonal(covariances, axis1=1, axis2=2)
-    varies = variances > 0.0
-    units = np.where(varies, variances, 1.0)
+    units = np.where(variances > 0.0, variances, 1.0)
     with np.errstate(over="ignore"):  # a deviation was stated that is far too small: see the clip
-        own = np.where(varies, thirds / units / np.sqrt(units), 0.0)
-    total = float(counts.sum())
-    squares = np.diagonal(scatters, axis1=1, axis2=2).sum(axis=0) / max(total, 1.0)
-    cubes = thirds.sum(axis=0) / max(total, 1.0)
-    units = np.where(squares > 0.0, squares, 1.0)
-    common = np.where(squares > 0.0, cubes / units / np.sqrt(units), 0.0)
-    common *= total / max(total - 2.0, 1.0)  # samples look less skewed than they are
+        own = np.where(variances > 0.0, thirds / units / np.sqrt(units), 0.0)
+    own = np.clip(np.nan_to_num(own, nan=0.0), -_MOST_SKEW, _MOST_SKEW)
+    total, within = float(counts.sum()), float(np.maximum(counts - 1, 0).sum())
+    common = own.sum(axis=0) / max(total, 1.0)
+    # Samples look less skewed than they are: deviations from their own means are too small.
+    common *= (total / max(within, 1.0)) ** 1.5 * total / max(total - 2.0, 1.0)
     n = counts[:, None]
-    found = varies * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW)
-    return np.asarray(np.clip(np.nan_to_num(found, nan=0.0), -_MOST_SKEW, _MOST_SKEW))
+    found = (variances > 0.0) * (own + _BORROWED_SKEW * common) / (n + _BORROWED_SKEW)
+    return np.asarray(np.clip(found, -_MOST_SKEW, _MOST_SKEW))
 
 
 def students(rng: Generator, scores: Floats, freedom: float) -> Floats:

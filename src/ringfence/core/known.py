@@ -18,7 +18,8 @@ LARGEST_FACTOR = 1e150
 class KnownNoise:
     """Stated noise by oriented attribute: NaN where nothing is known, infinite ceilings where free.
 
-    `covariance` is that of the attributes with a known variance, among themselves.
+    `variances` [arm, attribute] may differ by arm; a single row is every arm's. `covariance` is
+    that of the attributes with a known variance, among themselves.
     """
 
     scales: Floats
@@ -29,11 +30,11 @@ class KnownNoise:
     @property
     def says_nothing(self) -> bool:
         """Whether all is left to be estimated."""
-        return bool(np.isnan(self.scales).all())
+        return bool(np.isnan(self.scales).all() and np.isnan(self.variances).all())
 
     @property
     def is_known(self) -> Mask:
-        """Which attributes' variances are known."""
+        """Which variances are known [arm, attribute]."""
         return ~np.isnan(self.variances)
 
     def replace_scales(self, scales: Floats) -> None:
@@ -60,10 +61,10 @@ class KnownNoise:
             self._replace_block(covariances, self.covariance)
 
     def _replace_block(self, covariances: Floats, stated: Floats) -> None:
-        known, others = np.flatnonzero(self.is_known), np.flatnonzero(~self.is_known)
+        known, others = np.flatnonzero(self.is_known[0]), np.flatnonzero(~self.is_known[0])
         rows, columns = known[:, None], known[None, :]
         if len(others):
-            deviations = np.sqrt(self.variances[known])
+            deviations = np.sqrt(self.variances[0, known])
             units = deviations[:, None] * deviations[None, :]
             found = _root(covariances[:, rows, columns] / units, inverse=True)
             turns = np.matmul(_root(stated / units), found) * units / deviations**2

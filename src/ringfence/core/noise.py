@@ -6,14 +6,15 @@ scatter, by `is_rounding`. Touches its arguments only; `add_...` and `fill_...` 
 so does `drop_rounding`.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.variances import BORROWED_PULLS, likeness, shrunk_variance
 
-NOISE_EDITION = 2  # raise it with whatever makes other noise of the same pulls
-BORROWED_PULLS = 10.0  # what the other arms' noise counts for in the estimate of one arm's
+NOISE_EDITION = 3  # raise it with whatever makes other noise of the same pulls
 TINY = 1e-9  # what rounding may leave of a pull's variance
 ROUNDING = 16.0 * 2.0**-52  # how far off a value may be, relative to its size, by rounding alone
 LEAST_VARIANCE = 1e-280  # below it powers leave the range of numbers
@@ -121,22 +122,64 @@ def fill_covariances(
     estimates: Floats,
     means: Mask,
 ) -> None:
-    """Put each arm's own covariance, shrunk towards the pooled one, into `covariances`.
+    """Put each arm's own covariance, with some of the other arms' in it, into `covariances`.
 
     `means` tells which attributes are means: some of them may be rates of yes-or-no outcomes.
     An arm's own estimate from few pulls may be far too small, makes a cost look settled, and so
-    starves the arm; the pooled one alone is wrong where variances differ. Of rare events ten pulls'
-    worth of the others' is not enough: an arm that has had none by chance would look certain.
+    starves the arm; that of all arms is wrong where variances differ. So variances are shrunk by
+    as much as arms are alike. Those of rates follow from the rates and are alike where these are;
+    but of rare events ten pulls' worth of the others' is not enough: an arm that has had none by
+    chance would look certain.
     """
     for c in range(pooled.shape[0]):
-        is_rate = means[c] and is_yes_or_no(c, estimates, scatters, counts)
-        for i in range(counts.shape[0]):
-            weight = 1.0 / (max(counts[i] - 1, 0) + BORROWED_PULLS)
-            for k in range(pooled.shape[0]):
-                own = scatters[i, c, k] if counts[i] > 1 else 0.0
-                covariances[i, c, k] = weight * (own + BORROWED_PULLS * pooled[c, k])
-            if is_rate:
+        if means[c] and is_yes_or_no(c, estimates, scatters, counts):
+            for i in range(counts.shape[0]):
+                weight = 1.0 / (max(counts[i] - 1, 0) + BORROWED_PULLS)
+                own = scatters[i, c, c] if counts[i] > 1 else 0.0
+                covariances[i, c, c] = weight * (own + BORROWED_PULLS * pooled[c, c])
                 covariances[i, c, c] += weight * unseen_event(scatters[i, c, c], counts[i])
+            continue
+        centre, borrowed = likeness(c, scatters, counts)
+        for i in range(counts.shape[0]):
+            covariances[i, c, c] = shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)
+    for c in range(pooled.shape[0]):
+        for k in range(c):
+            fill_correlated(covariances, c, k, scatters, counts)
+
+
+def fill_correlated(
+    covariances: Floats, c: int, k: int, scatters: Floats, counts: Integers
+) -> None:
+    """Put the covariance of two attributes in place, in every arm, beside their variances.
+
+    Their correlation is that of the arm's scatter and ten pulls' worth of all arms', each in units
+    of its own deviations: so a loud arm is not heard above the others.
+    """
+    freedom, first, second, both = 0.0, 0.0, 0.0, 0.0
+    for i in range(counts.shape[0]):
+        if counts[i] < 2:
+            continue
+        freedom += counts[i] - 1
+        roots = math.sqrt(covariances[i, c, c]), math.sqrt(covariances[i, k, k])
+        if roots[0] > 0.0:
+            first += scatters[i, c, c] / roots[0] / roots[0]
+        if roots[1] > 0.0:
+            second += scatters[i, k, k] / roots[1] / roots[1]
+        if roots[0] > 0.0 and roots[1] > 0.0:
+            both += scatters[i, c, k] / roots[0] / roots[1]
+    lent = BORROWED_PULLS / max(freedom, 1.0)
+    for i in range(counts.shape[0]):
+        roots = math.sqrt(covariances[i, c, c]), math.sqrt(covariances[i, k, k])
+        found = 0.0
+        if roots[0] > 0.0 and roots[1] > 0.0:
+            mine, other, shared = lent * first, lent * second, lent * both
+            if counts[i] > 1:
+                mine += scatters[i, c, c] / roots[0] / roots[0]
+                other += scatters[i, k, k] / roots[1] / roots[1]
+                shared += scatters[i, c, k] / roots[0] / roots[1]
+            if mine > 0.0 and other > 0.0:
+                found = shared / math.sqrt(mine) / math.sqrt(other) * roots[0] * roots[1]
+        covariances[i, c, k] = covariances[i, k, c] = found
 
 
 def is_yes_or_no(c: int, estimates: Floats, scatters: Floats, counts: Integers) -> bool:

@@ -13,8 +13,9 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.attributes import Attribute
-from ringfence.core.noise import BORROWED_PULLS
+from ringfence.core.noise import drop_rounding
 from ringfence.core.statistics import normal_quantile
+from ringfence.core.variances import likeness, shrunk_variance
 
 _TELLING = 5.0  # pulls beyond a quantile that say as much of its noise as the deviation does
 
@@ -55,7 +56,15 @@ def normal_variance(level: float) -> float:
 
 def shrunk_variances(samples: Sequence[Floats]) -> Floats:
     """Return the variance of a metric in every arm, with some of the other arms' in it."""
-    freedom = np.array([max(len(sample) - 1, 0) for sample in samples])
-    scatters = np.array([sample.var() * len(sample) if len(sample) else 0.0 for sample in samples])
-    pooled = scatters.sum() / max(freedom.sum(), 1)
-    return np.asarray((scatters + BORROWED_PULLS * pooled) / (freedom + BORROWED_PULLS))
+    counts = np.array([len(sample) for sample in samples])
+    scatters = np.zeros((len(samples), 1, 1))
+    for i, sample in enumerate(samples):
+        if len(sample) and np.ptp(sample) > 0.0:
+            scatters[i] = sample.var() * len(sample)
+            drop_rounding(scatters[i], np.abs(sample).max(keepdims=True), len(sample))
+    centre, borrowed = likeness(0, scatters, counts)
+    found = [
+        shrunk_variance(float(scatters[i, 0, 0]), int(counts[i]), centre, borrowed)
+        for i in range(len(samples))
+    ]
+    return np.array(found)

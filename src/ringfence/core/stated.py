@@ -1,8 +1,8 @@
 """Noise that a user states: what is known of metrics takes the place of what would be estimated.
 
-A sigma is the deviation of one pull of a metric, common to all arms; a covariance is that of all
-metrics whose means are judged. Bounds hold every value of a metric: they prove constants and cap
-variances, and say no more. Touches its arguments only.
+A sigma is the deviation of one pull of a metric, common to all arms or an arm's own; a covariance
+is that of all metrics whose means are judged. Bounds hold every value of a metric: they prove
+constants and cap variances, and say no more. Touches its arguments only.
 """
 
 import math
@@ -20,7 +20,7 @@ from ringfence.core.known import LEAST_EIGENVALUE, KnownNoise
 from ringfence.core.measurement import proven_constant
 from ringfence.core.problem import Problem
 
-COVARIANCE, EXACT = "covariance", "exact"
+COVARIANCE, EXACT, ARMS = "covariance", "exact", "arms"
 _KEYS = ("sigma", "bounds")
 _LEAST, LARGEST = 1e-60, 1e60  # of metrics, deviations, widths: fourth powers are still numbers
 _LONGEST_SHOWN = 200
@@ -32,7 +32,7 @@ class StatedNoise:
 
     `means` are the metrics whose means are judged, in the order in which expressions name them.
     Metrics that are `exact`, such as a price, are constants of each arm: that they never varied is
-    then no reason for doubt.
+    then no reason for doubt. `own` are sigmas of single arms, which go before those of all arms.
     """
 
     means: tuple[str, ...] = ()
@@ -40,14 +40,21 @@ class StatedNoise:
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     covariance: tuple[tuple[float, ...], ...] | None = None
     exact: tuple[str, ...] = ()
+    own: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def read(
-        cls, stated: Mapping[str, Any], problem: Problem, *, recorded: Sequence[str] = ()
+        cls,
+        stated: Mapping[str, Any],
+        problem: Problem,
+        *,
+        arms: Sequence[str] = (),
+        recorded: Sequence[str] = (),
     ) -> "StatedNoise":
         """Read what was stated of a problem's metrics, or refuse it.
 
-        `recorded` are metrics that are kept beside those of the expressions.
+        `arms` are those of which something may be stated, and `recorded` are metrics that are kept
+        beside those of the expressions.
         """
         if not isinstance(stated, Mapping):
             raise InputError(
@@ -59,6 +66,7 @@ class StatedNoise:
         bounds: dict[str, tuple[float, float]] = {}
         covariance = None
         exact: tuple[str, ...] = ()
+        own: dict[str, dict[str, float]] = {}
         for name, said in stated.items():
             if name == EXACT and not (isinstance(said, Mapping) and EXACT in problem.metrics):
                 exact = _exact(said, problem)
@@ -66,37 +74,48 @@ class StatedNoise:
             if name == COVARIANCE and not isinstance(said, Mapping):
                 covariance = _covariance(said, means)
                 continue
+            if name == ARMS and ARMS not in problem.metrics:
+                own = _own(said, arms, means, problem, recorded)
+                continue
             _require_metric(name, problem, recorded)
             for key, value in _table(name, said).items():
                 if key == "sigma":
-                    sigmas[name] = _sigma(name, value, means, problem)
+                    sigmas[name] = _sigma(name, name, value, means, problem)
                 else:
                     bounds[name] = _bounds(name, value)
-        found = cls(means, sigmas, bounds, covariance, exact)
+        found = cls(means, sigmas, bounds, covariance, exact, own)
         found._require_sense()
         return found
 
     def _require_sense(self) -> None:
         """Refuse two variances for one metric, and one that its bounds do not allow."""
-        for name in self.exact:
-            if self.variance(name) is not None:
+        sigmas = [(name, name, sigma) for name, sigma in self.sigmas.items()]
+        sigmas += [
+            (f"{ARMS}.{arm}.{name}", name, sigma)
+            for arm, said in self.own.items()
+            for name, sigma in said.items()
+        ]
+        deviations = [(name, sigma) for _, name, sigma in sigmas]
+        if self.covariance is not None:
+            for key, name, sigma in sigmas:
+                raise InputError(
+                    f"noise.{key}.sigma = {sigma:g} and noise.covariance both say how {name!r} "
+                    "varies. Remove one of them."
+                )
+            deviations += [
+                (name, math.sqrt(self.covariance[c][c])) for c, name in enumerate(self.means)
+            ]
+        for name, sigma in deviations:
+            if name in self.exact:
                 raise InputError(
                     f"noise.exact names {name!r}, and noise states its deviation too. A constant "
                     "has none: remove one of them."
                 )
-        if self.covariance is not None:
-            for name, sigma in self.sigmas.items():
+            low, high = self.bounds.get(name, (-math.inf, math.inf))
+            if sigma > (high - low) / 2.0:
                 raise InputError(
-                    f"noise.{name}.sigma = {sigma:g} and noise.covariance both say how {name!r} "
-                    "varies. Remove one of them."
-                )
-        for name, (low, high) in self.bounds.items():
-            variance = self.variance(name)
-            if variance is not None and variance > (high - low) ** 2 / 4.0:
-                raise InputError(
-                    f"noise: a deviation of {math.sqrt(variance):g} of {name!r} is more than half "
-                    f"of its bounds [{low:g}, {high:g}] allow, {(high - low) / 2.0:g}. Mend one "
-                    "of them."
+                    f"noise: a deviation of {sigma:g} of {name!r} is more than half of its bounds "
+                    f"[{low:g}, {high:g}] allow, {(high - low) / 2.0:g}. Mend one of them."
                 )
 
     def plain(self) -> dict[str, Any]:
@@ -112,6 +131,11 @@ class StatedNoise:
             found[COVARIANCE] = [list(row) for row in self.covariance]
         if self.exact:
             found[EXACT] = list(self.exact)
+        if self.own:
+            found[ARMS] = {
+                arm: {metric: {"sigma": sigma} for metric, sigma in said.items()}
+                for arm, said in self.own.items()
+            }
         return found
 
     def variance(self, metric: str) -> float | None:
@@ -148,8 +172,11 @@ class StatedNoise:
                     )
         return None
 
-    def about(self, problem: Problem) -> KnownNoise:
-        """Return what it says of a problem's attributes, as the rules see them."""
+    def about(self, problem: Problem, arms: Sequence[str] = ()) -> KnownNoise:
+        """Return what it says of a problem's attributes, as the rules see them, and of its arms.
+
+        Margins have one unit for all arms, so that an arm's own sigma says nothing of scales.
+        """
         attributes, signs = problem.attributes, problem.signs
         width = len(attributes)
         scales, variances = np.full(width, np.nan), np.full(width, np.nan)
@@ -171,7 +198,12 @@ class StatedNoise:
             turns = signs[[is_mean(one) for one in attributes]]
             stated = np.array(self.covariance)[np.ix_(places, places)]
             covariance = stated * np.outer(turns, turns)
-        return KnownNoise(scales, variances, ceilings, covariance)
+        by_arm = np.tile(variances, (max(len(arms), 1), 1))
+        for i, arm in enumerate(arms):
+            for c, attribute in enumerate(attributes):
+                if is_mean(attribute) and attribute.metric in self.own.get(arm, {}):
+                    by_arm[i, c] = self.own[arm][attribute.metric] ** 2
+        return KnownNoise(scales, by_arm, ceilings, covariance)
 
 
 NOTHING_STATED = StatedNoise()
@@ -182,18 +214,18 @@ def is_mean(attribute: Attribute) -> bool:
     return attribute.statistic == "mean" and attribute.own is None
 
 
-def _require_metric(name: Any, problem: Problem, recorded: Sequence[str]) -> None:
+def _require_metric(name: Any, problem: Problem, recorded: Sequence[str], place: str = "") -> None:
     if name in problem.metrics:
         return
     if name in recorded:
         raise InputError(
-            f"noise.{name} is of a metric that no expression uses: nothing is decided by it. "
-            "Remove it."
+            f"noise.{place}{name} is of a metric that no expression uses: nothing is decided by "
+            "it. Remove it."
         )
-    known = (*problem.metrics, COVARIANCE, EXACT)
+    known = (*problem.metrics, *(() if place else (COVARIANCE, EXACT, ARMS)))
     raise InputError(
-        f"noise.{_shown(name).strip(chr(39))} is of no metric. Known here: {', '.join(known)}."
-        f"{nearest(name, known)}"
+        f"noise.{place}{_shown(name).strip(chr(39))} is of no metric. Known here: "
+        f"{', '.join(known)}.{nearest(name, known)}"
     )
 
 
@@ -213,6 +245,46 @@ def _exact(said: Any, problem: Problem) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
+def _own(
+    said: Any,
+    arms: Sequence[str],
+    means: Sequence[str],
+    problem: Problem,
+    recorded: Sequence[str],
+) -> dict[str, dict[str, float]]:
+    """Return the sigmas of single arms, by arm and metric."""
+    if not isinstance(said, Mapping) or not said:
+        raise InputError(
+            f"noise.{ARMS} = {_shown(said)} must be a table of arms, such as "
+            f"{{'slow': {{{problem.metrics[0]!r}: {{'sigma': 1.0}}}}}}. Fix it, or leave it out."
+        )
+    found: dict[str, dict[str, float]] = {}
+    for arm, metrics in said.items():
+        key = f"{ARMS}.{_shown(arm).strip(chr(39))}"
+        if arm not in arms:
+            raise InputError(
+                f"noise.{key} is of no arm. Known here: {', '.join(arms)}.{nearest(arm, arms)} "
+                "Name one of these, or leave it out."
+            )
+        if not isinstance(metrics, Mapping) or not metrics:
+            raise InputError(
+                f"noise.{key} = {_shown(metrics)} must be a table of metrics, such as "
+                f"{{{problem.metrics[0]!r}: {{'sigma': 1.0}}}}. Fix it, or leave it out."
+            )
+        found[arm] = {}
+        for name, value in metrics.items():
+            _require_metric(name, problem, recorded, f"{key}.")
+            stated = _table(f"{key}.{name}", value)
+            if "bounds" in stated:
+                raise InputError(
+                    f"noise.{key}.{name}.bounds must be those of every arm: only a sigma may be an "
+                    f"arm's own. Write them as noise.{name}.bounds."
+                )
+            sigma = _sigma(f"{key}.{name}", name, stated["sigma"], means, problem)
+            found[arm][name] = sigma
+    return found
+
+
 def _table(name: str, said: Any) -> Mapping[str, Any]:
     if not isinstance(said, Mapping) or not said:
         raise InputError(
@@ -228,8 +300,8 @@ def _table(name: str, said: Any) -> Mapping[str, Any]:
     return said
 
 
-def _sigma(name: str, value: Any, means: Sequence[str], problem: Problem) -> float:
-    key = f"noise.{name}.sigma = {_shown(value)}"
+def _sigma(place: str, name: str, value: Any, means: Sequence[str], problem: Problem) -> float:
+    key = f"noise.{place}.sigma = {_shown(value)}"
     sigma = _number(value)
     if not _LEAST <= sigma <= LARGEST:
         raise InputError(

@@ -13,7 +13,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from ringfence.core.stated import COVARIANCE
+from ringfence.core.stated import ARMS, COVARIANCE
 from ringfence.reports.arms_table import layouts, rows_of
 from ringfence.reports.departures import departure
 from ringfence.reports.html import items, table
@@ -130,13 +130,20 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
 
 
 def _stated(definition: Definition) -> list[str]:
-    """Return what was stated of the noise, a line a metric."""
-    return [
-        f"{'covariance of means' if metric == COVARIANCE else metric}: {said}"
-        if isinstance(said, list)
-        else f"{metric}: " + ", ".join(f"{key} {value}" for key, value in said.items())
-        for metric, said in definition.noise.items()
-    ]
+    """Return what was stated of the noise, a line a metric, or a metric of an arm."""
+    lines: list[str] = []
+    for metric, said in definition.noise.items():
+        if isinstance(said, list):
+            lines.append(f"{'covariance of means' if metric == COVARIANCE else metric}: {said}")
+        elif metric == ARMS and all(isinstance(one, Mapping) for one in said.values()):
+            lines += [
+                f"{own} of {arm}: sigma {of['sigma']}"
+                for arm in said
+                for own, of in said[arm].items()
+            ]
+        else:
+            lines.append(f"{metric}: " + ", ".join(f"{key} {value}" for key, value in said.items()))
+    return lines
 
 
 def _stand_ins(definition: Definition) -> list[str]:

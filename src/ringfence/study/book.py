@@ -61,7 +61,7 @@ class Book:
         """
         self.problem = problem.judged
         self.noise = noise
-        self._known = noise.about(self.problem)
+        self._known = noise.about(self.problem, arms)
         self._exact = noise.are_exact(self.problem)
         self.baseline = baseline if problem.is_relative else None
         self.arms = tuple(arms)

@@ -85,7 +85,10 @@ class Plan:
     def noise(self) -> StatedNoise:
         """What was stated of the metrics' noise, and is not estimated."""
         return StatedNoise.read(
-            self.definition.noise, self.problem, recorded=self.definition.metrics
+            self.definition.noise,
+            self.problem,
+            arms=tuple(self.definition.arms),
+            recorded=self.definition.metrics,
         )
 
     @cached_property

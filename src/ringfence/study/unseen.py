@@ -70,7 +70,7 @@ def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Ma
     silent = np.where(beliefs.shares, constant[judged].all(axis=0), exact)
     doubtful = np.tile((silent & ~shares) | beliefs.none_asked, (len(judged), 1))
     own = np.array([attribute.own is not None for attribute in problem.attributes])
-    known = plan.noise.about(problem).is_known
+    known = plan.noise.about(problem, book.arms).is_known[named]
     doubtful[named, 1:] |= ~(shares | own | known)[1:]
     return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
 

@@ -73,7 +73,8 @@ class NewStudy(BaseModel):
             dict[str, Any],
             Field(
                 max_length=100,
-                description="What is known of metrics: sigma or bounds of each, or a covariance.",
+                description="What is known of metrics: sigma or bounds of each, or a covariance; "
+                "in `arms`, sigmas of single arms.",
                 examples=[{"latency_ms": {"sigma": 12.0}, "toxic": {"bounds": [0, 1]}}],
             ),
         ]
