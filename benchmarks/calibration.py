@@ -184,6 +184,7 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
     spent = sum(len(rows) for mine in samples for rows in mine)
     nothing: Integers = np.zeros(len(names), np.int64)
     view = View(
+        created_at=0.0,
         head=Head(budget, finished=True),
         last=last,
         alive=last.alive,

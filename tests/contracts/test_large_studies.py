@@ -37,13 +37,6 @@ from tests.contracts.test_tallies import (
 ARMS, PULLS, BATCH = 40, 20_000, 1_000
 
 
-class Keeping(Watched):
-    """Watched, and able to keep what was worked out."""
-
-    def keep(self, name: str, kept: Kept) -> None:
-        self.storage.keep(name, kept)
-
-
 def fill(storage: Any, policy: str, told: int = PULLS, budget: int = PULLS) -> Study:
     """Make a study and tell it in bulk."""
     study = Study.create(
@@ -67,7 +60,7 @@ def opened(storage: Any) -> Study:
 @pytest.mark.parametrize("policy", ["top-two", "sequential-halving", "uniform"])
 def test_status_reads_no_pulls_of_rounds_that_are_over(place: Place, policy: str) -> None:
     """Nor does a verdict, once there is one; whoever opened the study, and however often."""
-    storage = Keeping(place.open())
+    storage = Watched(place.open())
     study = fill(storage, policy)
     assert study.ask() == []
     storage.harvested.clear()
@@ -80,7 +73,7 @@ def test_status_reads_no_pulls_of_rounds_that_are_over(place: Place, policy: str
 def test_a_round_that_was_begun_is_read_once(place: Place) -> None:
     """The one round of equal pulls: by everybody, but for a verdict, which must be exact."""
     told = begun.MANY + 1_000
-    storage = Keeping(place.open())
+    storage = Watched(place.open())
     fill(storage, "uniform", told, told + 5_000)
     storage.harvested.clear()
     first = opened(storage).status()
@@ -112,7 +105,7 @@ def test_a_round_read_in_parts_is_the_round(
 ) -> None:
     """At every step, with failures, broken arms, observations brought along: but for last bits."""
     definition = definition_of(policy=policy, batch=30, constraints=LIMITS[2:])
-    storage = Keeping(place.open())
+    storage = Watched(place.open())
     made(storage, definition)
     unread = 0
 
