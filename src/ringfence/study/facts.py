@@ -63,13 +63,12 @@ class Definition:
         return tuple(self.arms)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain values, for storage."""
-        plain = dict(vars(self))
+        """Return the definition as plain values, for storage; prices only if it has some."""
+        plain = {key: value for key, value in vars(self).items() if key != "prices" or value}
         plain["arms"] = [[name, dict(keys)] for name, keys in self.arms.items()]
         return plain | {
             "constraints": list(self.constraints),
             "metrics": list(self.metrics),
-            "prices": list(self.prices),
             "functions": dict(self.functions),
             "noise": dict(self.noise),
             "on_failure": dict(self.on_failure),
