@@ -296,7 +296,7 @@ FAULTS = [
     ),
     fault(
         "only the named one is doubted", UNSEEN,
-        "doubtful[list(answer.arms), 1:]", "doubtful[answer.named, 1:]",
+        "named = list(answer.arms)", "named = [answer.named]",
         of(SETS, "test_what_was_not_seen_is_doubted_of_every_named_arm"),
     ),
     fault(

@@ -275,12 +275,12 @@ ENGINE_FAULTS = {
         "_ = look(record, i, counts[i] + fresh[i], estimates) if step == 0 else None",
     ),
     "flag ignored in the error": Edit(
-        "simulation.tally",
-        "return not is_optimal or flag != feasible",
-        "return not is_optimal",
+        "core.best_feasible",
+        "(right_count == 1) & (feasible == truly_feasible)",
+        "(right_count == 1)",
     ),
     "one pull too few in every phase but the first": Edit(
-        "policies.course", "fresh[i] = pulls + int(", "fresh[i] = pulls - int(phase > 0) + int("
+        "policies.course", "fresh[i] = each if", "fresh[i] = each - int(phase > 0) if"
     ),
 }
 NOISE_FAULTS = {

@@ -230,10 +230,14 @@ class Resolver:
         return self._calls.is_found(none_left=True) and self._none_left()
 
     def _none_left(self) -> bool:
-        """Tell whether every arm that was in the running has failed too often in a row."""
+        """Tell whether no arm is in the running any more but such as failed too often in a row.
+
+        Also where all were withdrawn because too few of their pulls succeeded: first rounds may
+        have fewer pulls than make an outage.
+        """
         with self.desk.storage.reading(self.desk.name) as ledger:
             head = ledger.head
-            if not head.broken:
+            if head.round < 0:
                 return False
             alive = ledger.round(head.round).alive
         return all(arm in head.broken for arm, is_alive in enumerate(alive) if is_alive)

@@ -67,8 +67,9 @@ def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -
     silent = np.where(beliefs.shares, constant[judged].all(axis=0), exact)
     doubtful = np.tile((silent & ~shares) | beliefs.none_asked, (len(judged), 1))
     own = np.array([attribute.own is not None for attribute in problem.attributes])
-    known = plan.noise.about(problem, book.arms).is_known[list(answer.arms)]
-    doubtful[list(answer.arms), 1:] |= ~(shares | own | known)[:, 1:]
+    named = list(answer.arms)
+    known = plan.noise.about(problem, book.arms).is_known[named]
+    doubtful[named, 1:] |= ~(shares | own | known)[:, 1:]
     return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
 
 
