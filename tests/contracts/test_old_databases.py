@@ -60,10 +60,15 @@ def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, ke
     half.optimize(lambda arm, seed: {**evaluate(arm, seed), "watts": 2.5}, workers=2)
     assert half.doctor().problems == ()
     went_by = {
-        kind: f"rounds {rounds} went by another edition of {what}"
-        for kind, rounds, what in (("rule", "0 to 5", "top-two"), ("noise", "3 to 4", "the noise"))
+        kind: f"{rounds} went by another edition of {what}"
+        for kind, rounds, what in (
+            ("rule", "rounds 0 to 5", "top-two"),
+            ("noise", "rounds 3 to 4", "the noise"),
+            ("unlike noise", "round 4", "the noise"),
+        )
     }
-    other = {"0008": None, "0006": None, "0005": None, "0004": "noise"}.get(kept.stem, "rule")
+    noise = {"0008": None, "0006": "unlike noise", "0005": "unlike noise", "0004": "noise"}
+    other = noise.get(kept.stem, "rule")
     notes = [note.partition(" than ")[0] for note in half.doctor().notes]
     assert notes == ([] if other is None else [went_by[other]])
     assert half.view().used == half.status().budget == 80
