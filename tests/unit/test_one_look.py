@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ringfence as rf
-from ringfence.interfaces import study_views
+from ringfence.interfaces import kept_verdicts, study_views
 from ringfence.interfaces.cli import app, display
 from ringfence.interfaces.web import shelf
 from ringfence.study import exploring, verdict
@@ -50,7 +50,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     counted(Book, "plain_evidence")
     counted(Book, "beliefs")
-    for place in (study_views, shelf, exploring):
+    for place in (kept_verdicts, exploring):
         counted(place, "verdict_of")
     for place in (study_views, verdict):
         counted(place, "answer_of")
