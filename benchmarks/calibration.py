@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.study.book import Book
 from ringfence.study.deciding import Plan, Standing, next_round
 from ringfence.study.facts import Definition, Departure, Head, Round
 from ringfence.study.reading import View
@@ -173,17 +174,14 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
         metrics=METRICS,
     )
     plan = Plan.of(definition)
-    book, last, spent = plan.new_book(), None, 0
+    book = plan.new_book()
     departures: list[Departure] = []
     samples: list[list[Floats]] = [[np.zeros((0, len(METRICS)))] for _ in names]
-    while last is None or not last.is_last:
-        last = next_round(plan, last, Standing(budget, spent, ()), book)
+    for last, told in rounds_of(plan, book, truth.draw):
         departures += [Departure(left, last.number, last.phase) for left in last.left]
-        for arm, count in _pulled(last):
-            rows = truth.draw(arm, count)
-            book.add(arm, rows)
+        for arm, rows in told.items():
             samples[arm].append(rows)
-            spent += count
+    spent = sum(len(rows) for mine in samples for rows in mine)
     nothing: Integers = np.zeros(len(names), np.int64)
     view = View(
         created_at=0.0,
@@ -200,12 +198,23 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
         lost=0,
         errors={},
         failures=nothing,
+        created_at=0.0,
     )
     return verdict_of(plan, view)
 
 
-def _pulled(one: Round) -> Iterator[tuple[int, int]]:
-    return ((arm, count) for arm, count in enumerate(one.allocation) if count)
+def rounds_of(
+    plan: Plan, book: Book, draw: Callable[[int, int], Floats]
+) -> Iterator[tuple[Round, dict[int, Floats]]]:
+    """Run a study round by round, and yield each with what was told of its arms."""
+    last, spent = None, 0
+    while last is None or not last.is_last:
+        last = next_round(plan, last, Standing(plan.definition.budget, spent, ()), book)
+        told = {arm: draw(arm, count) for arm, count in enumerate(last.allocation) if count}
+        for arm, rows in told.items():
+            book.add(arm, rows)
+            spent += len(rows)
+        yield last, told
 
 
 def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Outcome:
@@ -213,7 +222,7 @@ def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Out
     rng = np.random.default_rng([list(FAMILIES).index(family), arms, pulls, number])
     truth = FAMILIES[family](rng, arms, pulls)
     verdict = verdict_on(truth, pulls, policy, number)
-    named = int(verdict.arm.removeprefix("arm "))
+    named = int(verdict.answer[0].removeprefix("arm "))
     right, flag = truth.right
     held = [0, 0]
     for arm in verdict.arms:

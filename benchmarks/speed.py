@@ -179,7 +179,7 @@ def _top_two(repeats: int, seed: int) -> list[Row]:
 
     def run(size: int, engine: str, threads: int | None) -> Callable[[], object]:
         return lambda: wiring.simulate(
-            instance, "top-two", budget=5000, batch=10,
+            instance, "top-two", budget=5000, batch=10, scales="known",
             replications=size, seed=seed, engine=engine, threads=threads,
         )  # fmt: skip
 

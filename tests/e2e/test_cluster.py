@@ -65,16 +65,21 @@ def test_a_cluster_worker_that_dies_changes_nothing(client: Any) -> None:
 
 
 def test_replications_on_a_cluster_are_the_same(client: Any) -> None:
-    here = rf.simulate("paper-3", "top-two", budget=100, replications=20_000)
+    here = rf.simulate("paper-3", "top-two", budget=100, replications=20_000, scales="known")
     there = rf.simulate(
-        "paper-3", "top-two", budget=100, replications=20_000, executor=client.get_executor()
+        "paper-3",
+        "top-two",
+        budget=100,
+        replications=20_000,
+        scales="known",
+        executor=client.get_executor(),
     )
     assert (there.errors, there.wrong_flag) == (here.errors, here.wrong_flag)
 
 
 def test_a_cluster_worker_that_is_killed_loses_no_replication(client: Any) -> None:
     """Half way through; its chunks are run again by others."""
-    here = rf.simulate("paper-3", "top-two", budget=200, replications=60_000)
+    here = rf.simulate("paper-3", "top-two", budget=200, replications=60_000, scales="known")
     victim = next(iter(client.run(os.getpid).values()))
     seen: list[int] = []
 
@@ -84,7 +89,7 @@ def test_a_cluster_worker_that_is_killed_loses_no_replication(client: Any) -> No
         seen.append(size)
 
     there = rf.simulate(
-        "paper-3", "top-two", budget=200, replications=60_000,
+        "paper-3", "top-two", budget=200, replications=60_000, scales="known",
         executor=client.get_executor(), progress=progress,
     )  # fmt: skip
     assert sum(seen) == 60_000

@@ -360,7 +360,8 @@ def test_every_policy_takes_one_and_two_arms(arms: int, tmp_path: Path) -> None:
     path = write(tmp_path, *([1.0, 0.0], [5.0, 0.0])[:arms])
     for policy in POLICIES:
         arguments = ("simulate", path, "--policy", policy.name, "--budget", 100)
-        row = document(*arguments, "--replications", 5, "--engine", "reference")
+        asked = ("--answer", policy.questions[0].name)
+        row = document(*arguments, *asked, "--replications", 5, "--engine", "reference")
         assert (row["policy"], row["error_rate"]) == (policy.name, 0.0)
     compared = few_of(COMPARED, "constrained-sr")
     rows = compare(path, "--budgets", 100, policies=",".join(compared), replications=100)
@@ -402,10 +403,12 @@ def test_compare_gives_a_document() -> None:
             "instance",
             "policy",
             "budget",
+            "scales",
             "error_rate",
             "std_error",
             "ratio_to_first",
         }
+        assert row["scales"] == "known"
     for first, second in zip(rows[::2], rows[1::2], strict=True):
         assert first["ratio_to_first"] == 1.0
         ratio = second["error_rate"] / first["error_rate"]
@@ -417,6 +420,7 @@ def test_compare_speaks_to_people() -> None:
     text = shown("compare", "paper-3", "--policies", policies, *small)
     for policy in COMPARED:
         assert policy in text
+    assert "estimated noise" in text
     assert "/ constrained-sr" in text
 
 

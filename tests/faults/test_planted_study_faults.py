@@ -20,7 +20,7 @@ API, AUDIT, BOOKS, VERDICT = (
 )
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES, LARGE = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -28,6 +28,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES, LARGE = (
         "test_storage",
         "test_tallies",
         "test_pardons",
+        "test_prices",
         "places",
         "test_large_studies",
     )
@@ -255,6 +256,7 @@ def in_large(test: str, *given: object) -> Named:
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
+SETS = "tests.unit.test_set_verdicts"
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
 SPARSE = "core.sparse"
 UNSEEN = "study.unseen"
@@ -276,6 +278,32 @@ STUDY_EDITED = (
 )
 
 FAULTS = [
+    # Answers that are sets.
+    fault(
+        "arms that were settled are in no set", JUDGING,
+        "if one.cause == Cause.SETTLED]] = True", "if one.cause == Cause.FAILING]] = True",
+        of(SETS, "test_settled_arms_lost_to_nobody_and_stay_in_the_set"),
+    ),
+    fault(
+        "an arm that is settled was rejected", DECIDING,
+        "Cause.SETTLED if question.settles else Cause.REJECTED", "Cause.REJECTED",
+        of(SETS, "test_settled_arms_lost_to_nobody_and_stay_in_the_set"),
+    ),
+    fault(
+        "limits that some named arm keeps are kept by all", ANSWERS,
+        "            kept &= passes\n", "            kept |= passes\n",
+        of(SETS, "test_chances_are_those_of_arms_that_are_asked_about_alone"),
+    ),
+    fault(
+        "only the named one is doubted", UNSEEN,
+        "doubtful[list(answer.arms), 1:]", "doubtful[answer.named, 1:]",
+        of(SETS, "test_what_was_not_seen_is_doubted_of_every_named_arm"),
+    ),
+    fault(
+        "another threshold changes the best alone", JUDGING,
+        "return found if problem.question.settles else found[:1]", "return found[:1]",
+        of(SETS, "test_a_threshold_that_moves_changes_the_set"),
+    ),
     # Leases.
     fault(
         "a pull is issued again under its old lease", DESK,
@@ -481,8 +509,7 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "min(plan.definition.batch, standing.left)",
-        "min(plan.definition.batch, standing.left + 1)",
+        "return self.budget - self.spent\n", "return self.budget - self.spent + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
@@ -498,13 +525,8 @@ FAULTS = [
     ),
     fault(
         "extra pulls go to the first arms listed", DECIDING,
-        "for rank in plan.priority]", "for rank in range(plan.arm_count)]",
+        "there, plan.priority, prices", "there, np.arange(plan.arm_count), prices",
         as_the_paper("uniform"),
-    ),
-    fault(
-        "extra pulls of a later phase go to the first arms listed", DECIDING,
-        "key=lambda arm: int(plan.priority[arm])", "key=lambda arm: int(arm)",
-        as_the_paper("sequential-halving"),
     ),
     fault(
         "every batch has the same chance", DECIDING,
@@ -514,7 +536,7 @@ FAULTS = [
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
-        "left=standing.left)", "left=0)",
+        "left=allowance.left(standing.spent))", "left=0)",
         BATCHES,
     ),
     fault(
@@ -533,13 +555,13 @@ FAULTS = [
         GOES_ON,
     ),
     fault(
-        "an arm on its threshold is outside", "policies.evidence",
-        "seen.thresholds) <= 0.0\n", "seen.thresholds) < 0.0\n",
+        "an arm on its threshold is outside", "core.best_feasible",
+        "(best >= 0) & (best_margin <= 0.0)", "(best >= 0) & (best_margin < 0.0)",
         as_the_paper("uniform"), flips("one limit", 0),
     ),
     fault(
         "whoever is rejected lost to the best, even the best", DECIDING,
-        "rival = None if out == best else int(best)", "rival = int(best)",
+        "rival = None if best in (out, -1) else int(best)", "rival = int(best)",
         NOBODY,
     ),
     # Broken arms.
@@ -597,7 +619,7 @@ FAULTS = [
     ),
     fault(
         "the rest of a broken arm's round is not spent", READING,
-        "self._spent += len(mine) - len(good)", "self._spent += 0",
+        "is_used[good])) + len(mine) - len(good)", "is_used[good]))",
         breaking_arm("top-two", 5),
     ),
     fault(
@@ -901,8 +923,8 @@ FAULTS = [
     ),
     fault(
         "a doubt is told as often as an attribute is asked about", UNSEEN,
-        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),",
-        "*_unseen(plan, snapshot, judged, answer[0]),",
+        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer)),",
+        "*_unseen(plan, snapshot, judged, answer),",
         of(VERDICT, "test_an_objective_that_has_a_limit_is_doubted_once"),
     ),
     # What the truth may be.
@@ -1067,7 +1089,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "running = np.array(view.alive) & seen", "running = seen",
+        "    running &= seen\n", "    running = seen\n",
         as_the_paper("infeasible-first"),
     ),
     fault(
@@ -1303,6 +1325,37 @@ FAULTS = [
         "a lost pull is a failure of its arm", FAILING,
         "int(pull.charged or definition.counts_lost)", "1",
         NEVER_LOST,
+    ),
+    fault(
+        "batches of a study are not held to what is left", DECIDING,
+        "if goes_on and slots > 0:", "if goes_on and slots < 0:",
+        of(PRICES, "test_no_study_spends_more_than_its_allowance", "top-two"),
+    ),
+    fault(
+        "every pull of a study is charged the same", READING,
+        "self._spent += self._prices[arm] * used", "self._spent += used",
+        of(PRICES, "test_no_study_spends_more_than_its_allowance", "top-two"),
+        of(PRICES, "test_a_study_spends_as_a_simulation_does", "top-two"),
+    ),
+    fault(
+        "arms are gone a phase late", DECIDING,
+        "if since <= number]", "if since < number]",
+        of(PRICES, "test_a_study_spends_as_a_simulation_does", "constrained-sr"),
+    ),
+    fault(
+        "what an arm lacks is not paid by its price", DECIDING,
+        "sum(prices[arm] * pulls[arm] for arm in pulls)", "sum(pulls.values())",
+        of(PRICES, "test_arms_that_come_back_together_share_what_is_left"),
+    ),
+    fault(
+        "what comes back is taken to cost as much as another arm", PARDONING,
+        "most_pulls(arm, left)", "most_pulls(1, left)",
+        of(PRICES, "test_an_arm_comes_back_only_where_its_price_is_left"),
+    ),
+    fault(
+        "an audit counts pulls for amounts", STOCK,
+        "np.take(prices, survey.arms[is_charged], mode=\"clip\").sum()", "is_charged.sum()",
+        of(PRICES, "test_what_was_overspent_is_found"),
     ),
     fault(
         "an audit does not look at bounds", STOCK,

@@ -187,7 +187,7 @@ def compared() -> dict[str, Any]:
     rows = rf.compare(
         [WORLDS["gauss-3-own"](), WORLDS["gauss-3-infeasible"]()],
         policies=["constrained-sr", "top-two"], budgets=[61, 100], replications=300, seed=SEED,
-        batch=2,
+        batch=2, scales="known",
     )  # fmt: skip
     return {
         f"{place}": {

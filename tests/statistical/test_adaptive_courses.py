@@ -162,7 +162,9 @@ def test_metrics_that_never_vary_break_nothing(policy: str) -> None:
 @pytest.mark.parametrize("policy", few_of(["constrained-sr", "top-two"], "top-two"))
 def test_estimated_noise_costs_little(policy: str) -> None:
     """With 500 pulls an arm the estimates are good: the error is that of known noise, or nearly."""
-    known = rf.simulate("paper-3", policy, budget=2000, replications=20_000, batch=10)
+    known = rf.simulate(
+        "paper-3", policy, budget=2000, replications=20_000, batch=10, scales="known"
+    )
     learned = rf.simulate(
         "paper-3", policy, budget=2000, replications=20_000, batch=10, scales="estimated", seed=8
     )
@@ -183,7 +185,7 @@ def test_a_single_arm_is_judged_by_its_flag() -> None:
     )
     rate = float(stats.norm.cdf(-0.3 * math.sqrt(20) / 1.5))
     for policy in few_of(["top-two", "ocba-co", "thompson"], "top-two"):
-        result = rf.simulate(instance, policy, budget=20, replications=40_000)
+        result = rf.simulate(instance, policy, budget=20, replications=40_000, scales="known")
         check_rate(result.errors, 40_000, rate, policy)
         assert result.wrong_arm == 0
 

@@ -16,7 +16,14 @@ from ringfence.interfaces.cli import output
 from ringfence.policies.policy import PhasePolicy
 from ringfence.policies.registry import find_policy
 from ringfence.simulation.instance import Instance
-from ringfence.simulation.planning import Point, hardest, least_budget
+from ringfence.simulation.planning import (
+    Point,
+    first_guess,
+    fitted_budget,
+    hardest,
+    least_budget,
+    next_try,
+)
 from ringfence.simulation.variations import relaxed, without
 from tests.choosing import LONG
 from tests.e2e.command_line import ringfence
@@ -64,6 +71,46 @@ def test_an_error_that_does_not_fall_is_out_of_reach() -> None:
         least_budget(line(1e-16), 0.01, start=50, least=5)
 
 
+def estimated(budget: int, relative: float, off: float = 0.0) -> Point:
+    """Return an estimate of exp(-budget / 500), off by so many standard errors."""
+    error = math.exp(-budget / 500 + off * relative)
+    return Point(budget, error, relative * error, (0.0, 1.0))
+
+
+@pytest.mark.parametrize("last", [1200, 1400, 1600])
+def test_a_line_through_all_points_tells_the_budget(last: int) -> None:
+    exact = 500 * math.log(20.0)
+    points = [estimated(budget, 0.1) for budget in (1000, 1300, 1700, last)]
+    assert fitted_budget(points, 0.05, least=5, caution=0.0) == math.ceil(exact)
+    careful = fitted_budget(points, 0.05, least=5, caution=2.0)
+    assert exact < careful < exact + 500 * 2.0 * 0.1
+    assert fitted_budget(points, 0.05, least=2000, caution=0.0) == 2000
+
+
+def test_a_point_far_off_or_unsure_hardly_moves_the_line() -> None:
+    sure = [estimated(budget, 0.01) for budget in (1300, 1700, 1500)]
+    exact = fitted_budget(sure, 0.05, least=5, caution=0.0)
+    far = Point(200, 0.99, 1e-3, (0.0, 1.0))
+    assert fitted_budget([far, *sure], 0.05, least=5, caution=0.0) == exact
+    unsure = estimated(1400, 1.0, off=2.0)
+    assert fitted_budget([unsure, *sure], 0.05, least=5, caution=0.0) == pytest.approx(
+        exact, rel=0.01
+    )
+
+
+def test_without_a_line_that_falls_the_last_point_stays() -> None:
+    rising = [Point(100, 0.04, 0.004, (0.0, 1.0)), Point(120, 0.05, 0.005, (0.0, 1.0))]
+    assert fitted_budget(rising, 0.05, least=5, caution=0.0) == 120
+    assert fitted_budget(rising[:1], 0.05, least=5, caution=0.0) == 100
+
+
+def test_a_budget_that_was_too_small_is_raised_by_what_it_lacks() -> None:
+    """Not by a little again and again, until an estimate is low by luck."""
+    assert next_try(estimated(1000, 0.05), math.exp(-2.0)) == 1025
+    assert next_try(estimated(900, 0.1), math.exp(-2.0)) > 1000
+    assert next_try(Point(3, 0.5, 0.0, (0.0, 1.0)), 0.5) == 4
+
+
 # --------------------------------------------------------------------------------- the budget
 
 
@@ -102,6 +149,7 @@ def test_counted_errors_agree_with_the_plan(instance: str) -> None:
 def test_an_adaptive_policy_is_planned_in_growing_batches() -> None:
     found = rf.plan("paper-4", "top-two", target_error=0.1, brief=True)
     assert found.growth == 0.01
+    assert found.scales == found.to_dict()["scales"] == "estimated"
     batch = max(1, found.point.budget // 200)
     checked = rf.simulate(
         "paper-4", "top-two", budget=found.point.budget, replications=10_000, seed=77, batch=batch
@@ -320,8 +368,14 @@ def test_the_command_plans_and_draws(tmp_path: Path) -> None:
         "plan", "paper-1", "--target-error", "0.01", "--brief", "--figure", picture, "--json"
     )
     assert done.code == 0
-    assert all(line.startswith("planning: ") for line in done.err.splitlines())
     found = done.document
+    said = done.err.splitlines()
+    assert all(line.startswith("planning: ") for line in said)
+    assert said[0].startswith(
+        "planning: first estimate, by the rate of the best static allocation: "
+    )
+    assert f"planning: found: {found['budget']:,} pulls" in said
+    assert found["scales"] == "known"
     assert found["policy"] == "constrained-sr"
     assert found["ci_low"] <= found["error_rate"] <= found["ci_high"]
     assert found["hardest"][0] == {"what": "one against the threshold", "share": 1.0}
@@ -347,10 +401,27 @@ def test_the_command_says_what_it_is_doing(monkeypatch: pytest.MonkeyPatch) -> N
         assert any(line.startswith(f"planning: {what}: ") for line in lines)
 
 
+def test_the_first_estimate_says_what_it_is_by() -> None:
+    """The rate of the oracle, or of H1 where there is none: where limits are relative."""
+    known = Instance.load("paper-3")
+    policy = find_policy("top-two")
+    assert known.oracle is not None
+    budget, how = first_guess(known, policy, 1e-4)
+    assert how == "the rate of the best static allocation"
+    assert budget == math.ceil((math.log(1e4) - 1.0) / known.oracle.rate)
+    relative = two_arms(constraints=["mean(risk) <= 0.4 * baseline"], baseline="b")
+    loaded = Instance.from_dict(relative)
+    budget, how = first_guess(loaded, policy, 1e-4)
+    assert how == "H1"
+    assert budget == math.ceil((math.log(1e4) - 1.0) * loaded.hardness.h1)
+
+
 def test_a_plan_from_a_study_tells_of_its_steps() -> None:
     heard: list[str] = []
     rf.plan(half_way(), target_error=0.1, brief=True, advance=heard.append)
-    assert heard[0].startswith("searching: ")
+    assert heard[0].startswith("first estimate, by the rate of the best static allocation: ")
+    assert heard[1].startswith("searching: ")
+    assert sum(one.startswith("found: ") for one in heard) == 1
     assert heard[-1] == "what else the truth may be"
 
 

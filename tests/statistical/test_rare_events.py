@@ -35,7 +35,8 @@ def rare(instance: Any, budget: int, **more: Any) -> RareResult:
 
 def counted(instance: Any, policy: str, budget: int, n: int, **more: Any) -> tuple[float, float]:
     """Return the share of errors among plain replications, and its standard error."""
-    found = rf.simulate(instance, policy, budget=budget, replications=n, seed=99, **more)
+    told = {"scales": "known"} | more
+    found = rf.simulate(instance, policy, budget=budget, replications=n, seed=99, **told)
     return found.error_rate, max(found.std_error, 1.0 / n)
 
 

@@ -131,7 +131,7 @@ def in_the_middle(facts: Facts) -> Facts:
 DAMAGES: dict[str, tuple[Callable[[Facts], Facts], str]] = {
     "a pull more than the budget": (
         lambda facts: facts.with_head(budget=is_charged(facts) - 1),
-        r"^\d+ pulls are charged, more than the budget of \d+$",
+        r"^\d+ is charged, more than the budget of \d+$",
     ),
     "a pull open that nobody counts": (
         lambda facts: facts.with_pull(2, state=State.ISSUED, values=None),

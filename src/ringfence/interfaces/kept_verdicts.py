@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 def _restored(plan: Plan, kept: Kept) -> Verdict | None:
     """Return the verdict that was packed; None where it cannot be read."""
     try:
-        plain = {key: _tupled(value) for key, value in json.loads(kept.content).items()}
+        plain = _tupled(json.loads(kept.content))
         return Verdict(
             **{
                 **plain,
@@ -138,11 +138,15 @@ def _arm(plain: dict[str, Any]) -> ArmVerdict:
             **plain,
             "estimates": {name: Estimate(**one) for name, one in estimates.items()},
             "status": Status(plain["status"]),
-            "blocked_by": _tupled(plain["blocked_by"]),
             "left": None if left is None else rejection_of(left),
         }
     )
 
 
 def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    """Return what JSON has with tuples in the place of lists, however deep."""
+    if isinstance(value, list):
+        return tuple(map(_tupled, value))
+    if isinstance(value, dict):
+        return {key: _tupled(one) for key, one in value.items()}
+    return value

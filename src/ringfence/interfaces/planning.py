@@ -10,37 +10,41 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ringfence.core.errors import InputError
+from ringfence.interfaces.counting import LEAST_TARGET, Wanted, counted, require_countable
 from ringfence.interfaces.rare import Hands, by_importance
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.policies.registry import quick_policies_for
 from ringfence.reports.notebook_results import plan_html
-from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.cells import smallest_budget
+from ringfence.simulation.experiment import Experiment, scales_for
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.planning import (
+    CAUTION,
     Hard,
     Point,
     first_guess,
+    fitted_budget,
     hardest,
     least_budget,
+    next_try,
     require_possible,
 )
 from ringfence.simulation.rare.guards import EFFECTIVE
 from ringfence.simulation.rare.importance import LEAST_REPLICATIONS, require_rare
 from ringfence.simulation.rare.results import ModeShare
-from ringfence.simulation.results import SimulationResult
 from ringfence.simulation.variations import relaxed, without
 
 GROWTH = 0.01  # the share of its pulls so far that an adaptive policy decides at once
+_ROUGH_GROWTH = 0.03
 _FINAL_SEED = 7919  # added to the seed, so that the last look is independent of the search
-_MOST_PLAIN = 2_000_000
-_PLAIN_ERRORS = 400
-_LEAST_PLAIN_TARGET = 1e-3
 _APART = 0.06  # points of the curve, in relation to each other
 _CURVE = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.15)
 _TOO_MANY = 8  # times the budget of the plan: then a rival is not worth a number
 _MOST_DROPPED = 3
-_STEP = 1.004
-_AMPLE = 10**7
+_TOLD = (
+    "errors this rare are not counted, so the policy is told the noise; a study estimates it and "
+    "may need more pulls"
+)
 
 Advance = Callable[[str], None]
 
@@ -49,13 +53,17 @@ Advance = Callable[[str], None]
 class Effort:
     """How many replications an estimate gets, of a phase policy and of an adaptive one.
 
-    And how near two budgets are that need not be told apart by them.
+    And how near two budgets are that need not be told apart by them. `growth` is the share of its
+    pulls so far that an adaptive policy decides at once. Where errors are counted, an estimate
+    rests on so many `errors`, and a line through several tells budgets apart.
     """
 
     phases: int
     adaptive: int
     precision: float
     adaptive_precision: float
+    errors: int
+    growth: float
 
     def of(self, policy: Policy) -> int:
         """Return those of a policy."""
@@ -66,9 +74,11 @@ class Effort:
         return self.precision if policy.has_phases else self.adaptive_precision
 
 
-SEARCH = Effort(20_000, 3000, 1.003, 1.01)
-FINAL = Effort(60_000, 16_000, 1.0, 1.0)
-ROUGH = Effort(4000, 1000, 1.02, 1.05)
+SEARCH = Effort(20_000, 3000, 1.003, 1.01, 100, GROWTH)
+FINAL = Effort(60_000, 16_000, 1.0, 1.0, 400, GROWTH)
+ROUGH = Effort(4000, 1000, 1.02, 1.05, 50, _ROUGH_GROWTH)
+_COUNTED_PRECISION = 1.05
+FIRST, FOUND = "first estimate", "found"  # how stages begin that are answers already
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,8 @@ class Plan:
     """The least budget that reaches a target error, and what there is to know about it.
 
     `point` is the estimate at that budget, independent of the search; `growth` the share of its
-    pulls that an adaptive policy was let decide at once.
+    pulls that an adaptive policy was let decide at once. `scales` says whether policies were told
+    the noise ("known") or learnt it ("estimated").
     """
 
     instance: str
@@ -102,6 +113,7 @@ class Plan:
     upper_bounds: tuple[float | None, ...]
     oracle_rate: float | None
     growth: float | None
+    scales: str
     rivals: tuple[Alternative, ...] = ()
     savings: tuple[Alternative, ...] = ()
     seconds: float = 0.0
@@ -147,6 +159,7 @@ class Plan:
             "savings": [_entry("what", one) for one in self.savings],
             "oracle_rate": self.oracle_rate,
             "growth": self.growth,
+            "scales": self.scales,
             "study": self.study,
             "notes": list(self.notes),
             "warnings": list(self.point.warnings),
@@ -156,19 +169,26 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Planner:
-    """Plans for one instance and target; `advance` hears what is being done."""
+    """Plans for one instance, target and noise; `advance` hears what is being done."""
 
     instance: Instance
     target: float
     hands: Hands
     advance: Advance
+    scales: str = "known"
 
     def plan(self, policy: Policy, *, brief: bool) -> Plan:
         """Return the plan for a policy; a brief one has no alternatives."""
         started = time.perf_counter()
         require_possible(self.instance, self.target)
-        points = self.search(self.instance, policy, SEARCH, "searching")
-        point, modes = self.made_sure(policy, points[-1].budget)
+        if not self.is_rare(self.instance, policy):
+            require_countable(self.instance.name, self.target)
+        guess, how = first_guess(self.instance, policy, self.target)
+        self.advance(f"{FIRST}, by {how}: {guess:,} pulls")
+        points = self.search(self.instance, policy, SEARCH, "searching", start=guess)
+        budget = self.settled(self.instance, policy, points, CAUTION)
+        point, modes = self.made_sure(policy, budget)
+        self.advance(f"{FOUND}: {point.budget:,} pulls")
         curve = self.curve(policy, point, points)
         found = Plan(
             instance=self.instance.name,
@@ -181,6 +201,7 @@ class Planner:
             upper_bounds=tuple(self.bound(policy, one.budget) for one in curve),
             oracle_rate=None if self.instance.oracle is None else self.instance.oracle.rate,
             growth=None if policy.has_phases else GROWTH,
+            scales=self.scales,
         )
         if not brief:
             found = replace(
@@ -197,9 +218,10 @@ class Planner:
 
     def search(
         self, instance: Instance, policy: Policy, effort: Effort, what: str, *,
-        start: int | None = None, most: float = math.inf,
+        start: int, most: float = math.inf,
     ) -> list[Point]:  # fmt: skip
         """Return the points of a search, for `what`; beyond `most` pulls it is given up."""
+        is_rare = self.is_rare(instance, policy)
 
         def rate_at(budget: int) -> Point:
             if budget > most:
@@ -207,18 +229,27 @@ class Planner:
             self.advance(f"{what}: {budget:,} pulls")
             return self.look(instance, policy, budget, effort)[0]
 
-        least = _least(instance, policy)
-        guess = first_guess(instance, policy, self.target) if start is None else start
+        least = self.least(instance, policy)
         return least_budget(
-            rate_at, self.target, start=max(least, guess), least=least,
-            precision=effort.precision_of(policy),
+            rate_at, self.target, start=max(least, start), least=least,
+            precision=effort.precision_of(policy) if is_rare else _COUNTED_PRECISION,
+            caution=CAUTION if is_rare else 0.0,
         )  # fmt: skip
+
+    def settled(
+        self, instance: Instance, policy: Policy, points: list[Point], caution: float
+    ) -> int:
+        """Return the budget that a search settles on: of few counted errors, by all its points."""
+        if self.is_rare(instance, policy):
+            return points[-1].budget
+        least = self.least(instance, policy)
+        return fitted_budget(points, self.target, least=least, caution=caution)
 
     def look(
         self, instance: Instance, policy: Policy, budget: int, effort: Effort, *, more_seed: int = 0
     ) -> tuple[Point, tuple[ModeShare, ...]]:
         """Estimate the error at a budget."""
-        experiment = _experiment(instance, policy, budget)
+        experiment = self.experiment(instance, policy, budget, effort.growth)
         hands = replace(self.hands, seed=self.hands.seed + more_seed)
         if _is_rare(experiment):
             found = by_importance(experiment, effort.of(policy), hands, cross_check=False)
@@ -227,21 +258,24 @@ class Planner:
                 budget, found.error_rate, found.std_error, found.interval, found.warnings, few
             )
             return point, found.modes
-        counts = hands.count(experiment, self.plain_replications())
-        plain = SimulationResult.of(experiment, counts, seed=hands.seed, engine="cpu", seconds=0.0)
-        error = max(plain.std_error, 1.0 / plain.replications)
-        return Point(budget, plain.error_rate, error, plain.interval), ()
+        wanted = Wanted(self.target, effort.errors, whole=effort is FINAL)
+        return counted(experiment, wanted, hands), ()
 
-    def plain_replications(self) -> int:
-        """Return how many plain replications tell whether the target is met."""
-        if self.target < _LEAST_PLAIN_TARGET:
-            raise InputError(
-                f"target_error = {self.target:g} is too small for {self.instance.name!r}: its "
-                "noise cannot be tilted, several arms are right, or limits are relative, so errors "
-                f"must be counted. Use {_LEAST_PLAIN_TARGET:g} or more, or describe one right arm "
-                "by a family of noise, and limits by numbers."
-            )
-        return min(_MOST_PLAIN, math.ceil(_PLAIN_ERRORS / self.target))
+    def experiment(
+        self, instance: Instance, policy: Policy, budget: int, growth: float
+    ) -> Experiment:
+        """Return what is replicated at a budget."""
+        growth = 0.0 if policy.has_phases else growth
+        return Experiment(instance, policy, budget, growth=growth, scales=self.scales)
+
+    def is_rare(self, instance: Instance, policy: Policy) -> bool:
+        """Tell whether errors are estimated however rare, or counted."""
+        least = self.least(instance, policy)
+        return _is_rare(self.experiment(instance, policy, least, GROWTH))
+
+    def least(self, instance: Instance, policy: Policy) -> int:
+        """Return the least budget that the policy takes here."""
+        return smallest_budget(instance, policy, scales=self.scales)
 
     def made_sure(self, policy: Policy, budget: int) -> tuple[Point, tuple[ModeShare, ...]]:
         """Return an estimate that is independent of the search, at a budget that it allows."""
@@ -250,11 +284,11 @@ class Planner:
             point, modes = self.look(self.instance, policy, budget, FINAL, more_seed=_FINAL_SEED)
             if point.error_rate <= self.target:
                 return point, modes
-            budget = max(budget + 1, math.ceil(_STEP * budget))
+            budget = next_try(point, self.target)
 
     def curve(self, policy: Policy, point: Point, seen: list[Point]) -> tuple[Point, ...]:
         """Return the error over budgets: what the search saw, and some more."""
-        least = _least(self.instance, policy)
+        least = self.least(self.instance, policy)
         known = {point.budget: point}
         wanted = [round(share * point.budget) for share in _CURVE]
         by_budget = {one.budget: one for one in seen}
@@ -272,7 +306,7 @@ class Planner:
         found = [Alternative(policy.name, point.budget, is_rough=False)]
         found += [
             self.rough(other.name, self.instance, other, point)
-            for other in QUICK_POLICIES
+            for other in quick_policies_for(self.instance.problem.question)
             if other.name != policy.name
         ]
         return sorted(found, key=lambda one: (one.budget is None, one.budget))
@@ -300,20 +334,16 @@ class Planner:
             require_possible(instance, self.target)
             most = _TOO_MANY * point.budget
             seen = self.search(instance, policy, ROUGH, what, start=point.budget, most=most)
+            budget = self.settled(instance, policy, seen, 0.0)
         except InputError:
             return Alternative(what, None)
-        return Alternative(what, seen[-1].budget, is_doubtful=seen[-1].has_few_errors)
+        return Alternative(what, budget, is_doubtful=seen[-1].has_few_errors)
 
 
 def _entry(key: str, one: Alternative) -> dict[str, Any]:
     """Return an alternative under the keys that other programs rely on."""
     facts = {"budget": one.budget, "rough": one.is_rough, "doubtful": one.is_doubtful}
     return {key: one.what} | facts
-
-
-def _experiment(instance: Instance, policy: Policy, budget: int) -> Experiment:
-    growth = 0.0 if policy.has_phases else GROWTH
-    return Experiment(instance, policy, budget, growth=growth)
 
 
 def _is_rare(experiment: Experiment) -> bool:
@@ -324,24 +354,15 @@ def _is_rare(experiment: Experiment) -> bool:
     return True
 
 
-def _least(instance: Instance, policy: Policy) -> int:
-    """Return the least budget that the policy takes here."""
-    budget = policy.minimum_budget(len(instance.arms))
-    _experiment(instance, policy, max(budget, _AMPLE))  # refuses what no budget mends
-    while True:
-        try:
-            _experiment(instance, policy, budget)
-        except InputError:
-            budget += 1
-        else:
-            return budget
-
-
 def plan_instance(
     instance: Instance, policy: Policy, target: float, hands: Hands, advance: Advance | None = None,
-    *, brief: bool = False,
+    *, scales: str | None = None, brief: bool = False,
 ) -> Plan:  # fmt: skip
-    """Return the plan for an instance."""
+    """Return the plan for an instance.
+
+    Unless `scales` are stated, an adaptive policy learns the noise, as in a study; where the target
+    is too rare to be counted, it is told.
+    """
     if instance.has_own:
         raise InputError(
             f"instance {instance.name!r} has functions of your own, which are not compiled: the "
@@ -349,7 +370,12 @@ def plan_instance(
             "question, or plan from a study."
         )
     say = advance if advance is not None else _silent
-    return Planner(instance, target, hands, say).plan(policy, brief=brief)
+    chosen = scales_for(scales, [policy])
+    notes: tuple[str, ...] = ()
+    if scales is None and chosen == "estimated" and target < LEAST_TARGET:
+        chosen, notes = "known", (_TOLD,)
+    found = Planner(instance, target, hands, say, chosen).plan(policy, brief=brief)
+    return replace(found, notes=notes)
 
 
 def _silent(_: str) -> None:

@@ -50,10 +50,10 @@ class Hands:
         found = self._run(work, chunk_sizes(replications, mixture.chunk_size))
         return reduce(operator.add, found)
 
-    def count(self, experiment: Experiment, replications: int) -> Counts:
-        """Run plain replications."""
+    def count(self, experiment: Experiment, replications: int, *, after: int = 0) -> Counts:
+        """Run plain replications, `after` so many chunks that were run before."""
         sizes = chunk_sizes(replications, CPU.chunk_size(experiment))
-        return total(self._run(partial(CPU.count, experiment, self.seed), sizes))
+        return total(self._run(partial(_count, experiment, self.seed, after), sizes))
 
     def split(self, experiment: Experiment) -> Split:
         """Run independent groups of points."""
@@ -152,6 +152,10 @@ def _plain_count(experiment: Experiment) -> int:
         return _PLAIN_REPLICATIONS
     decisions = experiment.budget / experiment.batch
     return max(LEAST_REPLICATIONS, min(_PLAIN_REPLICATIONS, math.ceil(_PLAIN_WORK / decisions)))
+
+
+def _count(experiment: Experiment, seed: int, after: int, chunk: int, size: int) -> Counts:
+    return CPU.count(experiment, seed, after + chunk, size)
 
 
 def _split(experiment: Experiment, seed: int, group: int, _: int) -> float:

@@ -20,17 +20,22 @@ _TRUTHS = 40
 
 def plan_from_study(
     study: Study, target: float, hands: Hands, advance: Advance | None = None, *,
-    policy: Policy | None = None, brief: bool = False,
+    policy: Policy | None = None, scales: str | None = None, brief: bool = False,
+    answer: str | None = None,
 ) -> Plan:  # fmt: skip
     """Return the plan for an instance like what a study has seen so far.
 
-    Its estimates are taken for the truth. `study` says how many more pulls that is, and how the
+    Its estimates are taken for the truth, and policies are told the noise if the study states all
+    of it. `study` says how many more pulls that is, and how the
     budget varies over what else the truth may be.
     """
     chosen = study.desk.plan.policy if policy is None else policy
     view = study.view()
-    instance, evidence, kept = seen_instance(study)
-    found = plan_instance(instance, chosen, target, hands, advance, brief=brief)
+    seen, evidence, kept = seen_instance(study)
+    instance, plan = seen.asking(answer), study.desk.plan
+    if scales is None and plan.noise.is_whole(plan.problem):
+        scales = "known"
+    found = plan_instance(instance, chosen, target, hands, advance, scales=scales, brief=brief)
     if advance is not None:
         advance("what else the truth may be")
     low, high = _budget_range(instance, found.point.budget, evidence.counts[kept], hands.seed)
@@ -45,7 +50,7 @@ def plan_from_study(
         "the study's estimates are taken for the truth; with a truth that its pulls allow as well, "
         "8 times in 10 the budget lies between budget_low and budget_high"
     )
-    return replace(found, study=facts, notes=(note,))
+    return replace(found, study=facts, notes=(note, *found.notes))
 
 
 def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:

@@ -197,8 +197,8 @@ class StudyViews:
             best, flag = verdict.arm, verdict.feasible
         elif running.any():
             with suppress(EstimateError):
-                place, flag = answer_of(self.desk.plan, running, view.snapshot)
-                best = names[place]
+                found = answer_of(self.desk.plan, running, view.snapshot)
+                best, flag = names[found.named] if found.named >= 0 else None, found.feasible
         return Status(
             study=self.name,
             told=view.told,

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 
+import numpy as np
+
 from ringfence.core.attributes import Constraint
 from ringfence.core.errors import InputError
 from ringfence.policies.policy import MOST_PULLS, Policy
@@ -18,7 +20,9 @@ _MOST_STEPS = 40
 _LEAST_TARGET = 1e-140  # whose square is a number too
 _LEAST_APART = 1e-9  # in units of the noise: more pulls than anybody has
 _LONGEST_LEAP = 4.0
-_CAUTION = 2.0  # standard errors by which the estimate must lie below the target
+CAUTION = 2.0  # standard errors by which the estimate must lie below the target
+_NEAR = 2.0  # budgets that differ by no more lie on one line
+_SHORTEST_STEP = 1.004
 
 
 @dataclass(frozen=True)
@@ -42,21 +46,22 @@ class Point:
         """The standard error of the logarithm."""
         return self.std_error / self.error_rate if self.error_rate > 0.0 else 1.0
 
-    def is_below(self, target: float) -> bool:
-        """Tell whether the error surely is at most the target."""
-        return self.log + _CAUTION * self.relative <= math.log(target)
+    def is_below(self, target: float, caution: float = CAUTION) -> bool:
+        """Tell whether the error is at most the target, by so many standard errors."""
+        return self.log + caution * self.relative <= math.log(target)
 
 
 RateAt = Callable[[int], Point]
 
 
 def least_budget(
-    rate_at: RateAt, target: float, *, start: int, least: int, precision: float = 1.003
-) -> list[Point]:
+    rate_at: RateAt, target: float, *, start: int, least: int, precision: float = 1.003,
+    caution: float = CAUTION,
+) -> list[Point]:  # fmt: skip
     """Return every point that was looked at on the way; the last is the least that is enough.
 
     `start` is a guess, `least` what the policy needs to begin with; budgets whose ratio is less
-    than `precision` are one.
+    than `precision` are one. A point is enough if it is so by `caution` standard errors.
     """
     seen: dict[int, Point] = {}
 
@@ -70,13 +75,13 @@ def least_budget(
     budget = max(least, start)
     for _ in range(_MOST_STEPS):
         point = look(budget)
-        if point.is_below(target):
+        if point.is_below(target, caution):
             high = point if high is None or point.budget < high.budget else high
         else:
             low = point if low is None or point.budget > low.budget else low
         if low is not None and high is not None and low.budget >= high.budget:
             low = None  # noise: what was too few is not, or the schedule jumps
-        budget = _next_budget(low, high, target, least, precision)
+        budget = _next_budget(low, high, target, least, precision, caution)
         if budget > MOST_PULLS:
             raise InputError(
                 f"target_error = {target:g} is out of reach: even {MOST_PULLS:,} pulls are not "
@@ -93,8 +98,9 @@ def least_budget(
 
 
 def _next_budget(
-    low: Point | None, high: Point | None, target: float, least: int, precision: float
-) -> int:
+    low: Point | None, high: Point | None, target: float, least: int, precision: float,
+    caution: float,
+) -> int:  # fmt: skip
     """Return where to look next; one that is not less than `high` ends the search."""
     wanted = math.log(target)
     if high is None:
@@ -105,16 +111,48 @@ def _next_budget(
     if low is None:
         if high.budget <= least:
             return high.budget
-        shrink = (wanted - _CAUTION * high.relative) / high.log
+        shrink = (wanted - caution * high.relative) / high.log
         return max(least, math.floor(high.budget * min(0.98, max(1.0 / _LONGEST_LEAP, shrink))))
     if high.budget <= max(low.budget + 1, precision * low.budget):
         return high.budget
-    top = high.log + _CAUTION * high.relative
-    bottom = low.log + _CAUTION * low.relative
+    top = high.log + caution * high.relative
+    bottom = low.log + caution * low.relative
     share = (wanted - bottom) / (top - bottom) if top < bottom else 0.5
     share = min(0.9, max(0.1, share + 0.02))
     middle = round(low.budget + share * (high.budget - low.budget))
     return min(high.budget - 1, max(low.budget + 1, middle))
+
+
+def fitted_budget(points: list[Point], target: float, *, least: int, caution: float) -> int:
+    """Return where the line through the points around the last one meets the target.
+
+    It is the line of ln(error) over the budget, by how sure each point is; `caution` counts
+    standard errors of the line. Without a line that falls it is the last point's budget.
+    """
+    last = points[-1].budget
+    near = [one for one in points if 1.0 / _NEAR <= one.budget / last <= _NEAR]
+    if len(near) == 1:
+        return last
+    budgets, logs, errors = np.array([(one.budget, one.log, one.relative) for one in near]).T
+    weights = errors**-2
+    middle, level = np.average(budgets, weights=weights), np.average(logs, weights=weights)
+    spread = np.sum(weights * (budgets - middle) ** 2)
+    slope = np.sum(weights * (budgets - middle) * (logs - level)) / spread
+    if not slope < 0.0:
+        return last
+    error = math.sqrt(1.0 / weights.sum() + (last - middle) ** 2 / spread)
+    found = middle + (math.log(target) - caution * error - level) / slope
+    return max(least, math.ceil(min(max(float(found), last / _NEAR), _NEAR * last)))
+
+
+def next_try(point: Point, target: float) -> int:
+    """Return a budget that suffices, as far as can be told from one at which the error is above.
+
+    A step that is too short would be tried again until an estimate is low by luck.
+    """
+    excess = point.log + point.relative - math.log(target)
+    step = 1.0 + excess / max(-math.log(target), 1.0)
+    return max(point.budget + 1, math.ceil(max(_SHORTEST_STEP, step) * point.budget))
 
 
 @dataclass(frozen=True)
@@ -128,13 +166,14 @@ class Hard:
 def hardest(instance: Instance) -> list[Hard]:
     """Return what makes an instance hard: who must be told apart from what, by share of H1."""
     theory, names = instance.hardness, instance.arms
-    best = names[theory.optimal]
-    slack = abs(theory.arms[theory.optimal].margin)
+    best, slack = names[theory.optimal], abs(theory.arms[theory.optimal].margin)
     shares: dict[str, float] = {}
     for name, arm in zip(names, theory.arms, strict=True):
         if arm.Delta is None or arm.delta is None:
             continue
-        if arm.delta > slack * (1.0 + 1e-9):
+        if theory.asks_arms_alone:
+            what = f"{name} against the threshold"
+        elif arm.delta > slack * (1.0 + 1e-9):
             what = f"{best} against the threshold"
         elif arm.margin > 0.0 and arm.delta <= arm.margin and theory.feasible:
             what = f"{name} against the threshold"
@@ -172,7 +211,8 @@ def _untold(instance: Instance) -> list[str]:
         apart = abs(arm.margin) if arm.delta is None else arm.delta
         if apart >= _LEAST_APART:
             continue
-        if arm.delta is None or (theory.feasible and arm.margin > 0.0):
+        alone = arm.delta is None or theory.asks_arms_alone
+        if alone or (theory.feasible and arm.margin > 0.0):
             limit = _nearest_limit(instance, place)
             found.append(f"arm {name!r} from its limit (it lies on {limit})")
         else:
@@ -193,11 +233,13 @@ def whole_target(target: float) -> float:
     return float(target)
 
 
-def first_guess(instance: Instance, policy: Policy, target: float) -> int:
-    """Return a budget in the right region, from the rate that an oracle would have."""
+def first_guess(instance: Instance, policy: Policy, target: float) -> tuple[int, str]:
+    """Return a budget in the right region, and by what it is: an oracle's rate, or H1."""
     known = instance.oracle
-    rate = (
-        known.rate if known is not None and known.rate > 0.0 else instance.hardness.conjectured_rate
-    )
+    if known is not None and known.rate > 0.0:
+        rate, how = known.rate, "the rate of the best static allocation"
+    else:
+        rate, how = instance.hardness.conjectured_rate, "H1"
     need = max(-math.log(target) - 1.0, 0.5)
-    return min(MOST_PULLS, max(policy.minimum_budget(len(instance.arms)), math.ceil(need / rate)))
+    least = policy.minimum_budget(len(instance.arms))
+    return min(MOST_PULLS, max(least, math.ceil(need / rate))), how

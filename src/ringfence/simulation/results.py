@@ -155,6 +155,7 @@ class ComparisonRow:
             "ratio_to_first": self.ratio_to_first,
             "errors": self.result.errors,
             "replications": self.result.replications,
+            "scales": self.result.scales,
             "only_here_wrong": self.only_here_wrong,
             "only_first_wrong": self.only_first_wrong,
             "difference_std_error": self.difference_std_error,

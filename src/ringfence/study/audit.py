@@ -179,7 +179,7 @@ def _is_void(pull: PullFact) -> bool:
 def _budget(head: Head, stock: Stock) -> list[str]:
     problems = []
     if stock.charged > head.budget:
-        problems.append(f"{stock.charged} pulls are charged, more than the budget of {head.budget}")
+        problems.append(f"{stock.charged} is charged, more than the budget of {head.budget}")
     if stock.open != head.unresolved:
         problems.append(f"{stock.open} pulls are issued, but {head.unresolved} are said to be")
     if head.finished and stock.open:

@@ -95,7 +95,8 @@ class Reader:
         self._missing = np.zeros(plan.arm_count, np.int64)
         self._failing = np.zeros(plan.arm_count, np.int64)
         self._lost = np.zeros(plan.arm_count, np.int64)  # of the last round
-        self._spent = 0
+        self._spent = 0  # an amount
+        self._prices = plan.prices
         self._granted: tuple[Pardon, ...] = ()
         self._void: Integers = np.zeros(0, np.int64)
         self._since = np.zeros(plan.arm_count, np.int64)
@@ -184,6 +185,7 @@ class Reader:
             back=self.back,
             missing=tuple(self._missing.tolist()),
             lost=tuple(self._lost.tolist()),
+            gone=tuple((one.rejection.arm, one.phase) for one in self.departures),
         )
 
     def begin(self, ledger: Ledger, head: Head, until: int, ahead: Ahead | None) -> None:
@@ -271,8 +273,8 @@ class Reader:
         self.used += int(np.count_nonzero(is_used))
         for arm, mine in by_arm(harvest.arms, self.plan.arm_count):
             good = mine[: self._good(arm, harvest, mine)]
-            self._spent += int(np.count_nonzero(is_used[good]))
-            self._spent += len(mine) - len(good)
+            used = int(np.count_nonzero(is_used[good])) + len(mine) - len(good)
+            self._spent += self._prices[arm] * used
             self._missing[arm] += int(np.count_nonzero(is_missing[good]))
             if not self.plan.definition.counts_lost:
                 self._lost[arm] += int(np.count_nonzero(is_lost[good]))

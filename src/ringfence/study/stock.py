@@ -50,8 +50,8 @@ class Stock:
         """Return of every pull its number, arm, ordinal and round."""
         return tuple(np.concatenate(one) for one in zip(*self.parts, strict=True))
 
-    def add(self, survey: Survey, void: Integers) -> None:
-        """Count some more pulls."""
+    def add(self, survey: Survey, void: Integers, prices: Integers) -> None:
+        """Count some more pulls; what they are charged is by the `prices` of arms."""
         counts = ~np.isin(survey.numbers, void)
         self.void += int(np.count_nonzero(~counts))
         self.told += int(np.count_nonzero(counts & survey.is_told))
@@ -59,7 +59,7 @@ class Stock:
         self.failed += int(np.count_nonzero(counts & survey.is_failed & survey.is_charged))
         self.lost += int(np.count_nonzero(counts & survey.is_failed & ~survey.is_charged))
         is_charged = counts & survey.is_charged & ~survey.is_cancelled
-        self.charged += int(np.count_nonzero(is_charged))
+        self.charged += int(np.take(prices, survey.arms[is_charged], mode="clip").sum())
         self.open += int(np.count_nonzero(survey.is_issued))
         self.parts.append((survey.numbers, survey.arms, survey.ordinals, survey.rounds))
 
@@ -81,7 +81,7 @@ def take_stock(
             stock.problems += _values(plan, pulls)
             survey = Survey.of([replace(one, values=None) for one in pulls], len(plan.metrics))
         if survey is not None:
-            stock.add(survey, numbers)
+            stock.add(survey, numbers, np.array(plan.prices, dtype=np.int64))
         advance(max(0, min(last, ledger.head.issued) - max(first, 1) + 1))
     return stock
 

@@ -8,11 +8,12 @@ import typer
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import (
+    Answer,
     Batch,
     Json,
     Replications,
-    Scales,
     Seed,
+    StudyScales,
     Threads,
     said,
 )
@@ -34,23 +35,25 @@ def compare(
         typer.Option(
             "--policies",
             help="Names with commas between, the first is the base: {policies}. "
-            "By default all but thompson, which takes long.",
+            "By default all that answer what is asked, but thompson, which takes long.",
             autocompletion=completing.several_policies,
         ),
     ] = None,
     budgets: Annotated[
         str | None, typer.Option("--budgets", help="Budgets with commas between.")
     ] = None,
+    answer: Answer = None,
     replications: Replications = 100_000,
     seed: Seed = 0,
-    scales: Scales = "known",
+    scales: StudyScales = None,
     batch: Batch = 1,
     threads: Threads = None,
     family: Annotated[
         str | None,
         typer.Option(
             "--family",
-            help="In place of instances: a family of random ones.",
+            help="In place of instances: a family of random ones, with known noise unless --scales "
+            "says otherwise.",
             autocompletion=completing.families,
         ),
     ] = None,
@@ -84,7 +87,7 @@ def compare(
     from ringfence.interfaces import tournaments, wiring
     from ringfence.policies.registry import QUICK_POLICIES
 
-    names = [policy.name for policy in QUICK_POLICIES] if policies is None else _listed(policies)
+    names = None if policies is None else _listed(policies)
     if family is not None:
         if instances or budgets is not None:
             given = "INSTANCE" if instances else "--budgets"
@@ -98,6 +101,12 @@ def compare(
                 "four-hundredth of the budget at once. Leave it out; --errors and --most say how "
                 "long a cell is fought."
             )
+        if answer is not None:
+            raise InputError(
+                "--answer goes with instances: families ask for the best feasible arm. "
+                "Leave it out."
+            )
+        names = [policy.name for policy in QUICK_POLICIES] if names is None else names
         sizes = [_whole_number("arms", text, "3,8,20") for text in _listed(arms)]
         if figure is not None:
             from ringfence.reports.charts import require_chart_path, require_rivals
@@ -111,7 +120,7 @@ def compare(
                 count=count,
                 policies=names,
                 target_error=target_error,
-                scales=scales,
+                scales=scales or "known",
                 least_errors=errors,
                 most_replications=most,
                 seed=seed,
@@ -142,6 +151,7 @@ def compare(
             instances,
             policies=names,
             budgets=amounts,
+            answer=answer,
             replications=replications,
             seed=seed,
             scales=scales,
@@ -152,7 +162,7 @@ def compare(
     if json:
         output.print_json({"rows": [row.to_dict() for row in rows]})
     else:
-        _show_rows(rows, names[0])
+        _show_rows(rows, rows[0].result.policy)
 
 
 def _show_rows(rows: Any, first: str) -> None:
@@ -169,7 +179,8 @@ def _show_rows(rows: Any, first: str) -> None:
         for row in rows
     ]
     columns = ["instance", "policy", "T", "error rate", "std error", f"/ {first}", "differs"]
-    output.show_table("Error rates on common random numbers", columns, shown)
+    title = f"Error rates on common random numbers, {rows[0].result.scales} noise"
+    output.show_table(title, columns, shown)
     output.say("differs: replications on which only this policy / only the first erred")
 
 

@@ -17,6 +17,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -208,25 +209,33 @@ def _quarters(what: str, total: int) -> Callable[[int], None]:
 
 
 @contextmanager
-def stages(what: str) -> Iterator[Callable[[str], None]]:
+def stages(what: str, *, answers: tuple[str, ...] = ()) -> Iterator[Callable[[str], None]]:
     """Show on standard error what is being done: a live line on a terminal, elsewhere now and then.
 
-    For work of which nobody knows beforehand how much there is.
+    For work of which nobody knows beforehand how much there is. Stages that begin with one of the
+    `answers` are shown at once, and stay.
     """
     if sys.stderr.isatty():
         with Console(stderr=True).status(what) as status:
-            yield lambda stage: status.update(Text(f"{what}: {stage}"))
+            yield lambda stage: _live(status, f"{what}: {stage}", stays=stage.startswith(answers))
     else:
-        yield _now_and_then(what)
+        yield _now_and_then(what, answers)
 
 
-def _now_and_then(what: str) -> Callable[[str], None]:
-    """Return a teller that stays silent about work of a few seconds."""
+def _live(status: Status, line: str, *, stays: bool) -> None:
+    if stays:
+        status.console.print(Text(line))
+    else:
+        status.update(Text(line))
+
+
+def _now_and_then(what: str, answers: tuple[str, ...]) -> Callable[[str], None]:
+    """Return a teller that stays silent about work of a few seconds, but for answers."""
     told = time.monotonic()
 
     def advance(stage: str) -> None:
         nonlocal told
-        if time.monotonic() - told > _PATIENCE_SECONDS:
+        if stage.startswith(answers) or time.monotonic() - told > _PATIENCE_SECONDS:
             told = time.monotonic()
             sys.stderr.write(f"{what}: {stage}\n")
             sys.stderr.flush()

@@ -7,7 +7,14 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
-from ringfence.interfaces.cli.options import POLICY_HELP, Json, Seed, Threads
+from ringfence.interfaces.cli.options import (
+    POLICY_HELP,
+    Answer,
+    Json,
+    Seed,
+    StudyScales,
+    Threads,
+)
 
 if TYPE_CHECKING:
     from ringfence.interfaces.planning import Alternative, Plan
@@ -44,18 +51,21 @@ def plan(
     storage: Annotated[
         str | None, typer.Option("--storage", help="Where that study is kept.")
     ] = None,
+    answer: Answer = None,
     brief: Annotated[
         bool, typer.Option("--brief", help="The budget alone, without alternatives.")
     ] = False,
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Draw error against budget: .png, .svg, .pdf.")
     ] = None,
+    scales: StudyScales = None,
     seed: Seed = 0,
     threads: Threads = None,
     json: Json = False,
 ) -> None:
     """Find the least budget that reaches a target error, and what would lower it."""
     from ringfence.interfaces import wiring
+    from ringfence.interfaces.planning import FIRST, FOUND
 
     if (instance is None) == (from_study is None):
         raise InputError("give either an INSTANCE or --from-study STUDY. Name one of them.")
@@ -70,12 +80,14 @@ def plan(
         from ringfence.interfaces.cli.study import open_study
 
         source = open_study(from_study, storage)
-    with output.stages("planning") as advance:
+    with output.stages("planning", answers=(FIRST, FOUND)) as advance:
         found = wiring.plan(
             source,
             policy,
             target_error=target_error,
+            answer=answer,
             seed=seed,
+            scales=scales,
             brief=brief,
             threads=threads,
             advance=advance,
@@ -100,6 +112,8 @@ def _show(found: "Plan") -> None:
             f"more, or {found.study['budget_low']:,} to {found.study['budget_high']:,} in all if "
             "the truth differs as it may"
         )
+    how = "learns the noise, as in a study" if found.scales == "estimated" else "is told the noise"
+    output.say(f"  {found.policy} {how}")
     for hard in found.hardest[:_MOST_SHOWN]:
         output.say(f"  {hard.share:4.0%} of the difficulty is {hard.what}")
     for mode in found.modes[:_MOST_SHOWN]:

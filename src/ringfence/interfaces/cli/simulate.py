@@ -7,12 +7,13 @@ import typer
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import (
     POLICY_HELP,
+    Answer,
     Batch,
     InstanceName,
     Json,
     Replications,
-    Scales,
     Seed,
+    StudyScales,
     Threads,
     said,
 )
@@ -34,9 +35,10 @@ def simulate(
         typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
     ] = "constrained-sr",
     budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
+    answer: Answer = None,
     replications: Replications = 100_000,
     seed: Seed = 0,
-    scales: Scales = "known",
+    scales: StudyScales = None,
     batch: Batch = 1,
     engine: Annotated[
         str,
@@ -71,6 +73,7 @@ def simulate(
             instance,
             policy,
             budget=budget,
+            answer=answer,
             replications=replications,
             seed=seed,
             scales=scales,
@@ -93,7 +96,7 @@ def simulate(
         pulls = ", ".join(f"{arm} {pulls:.1f}" for arm, pulls in _longest(result.mean_pulls))
         lines.append(("mean pulls", pulls + more))
     speed = f"{result.replications_per_second:,.0f} replications/s ({result.engine})"
-    for name, text in [*lines, ("speed", speed)]:
+    for name, text in [*lines, ("noise", result.scales), ("speed", speed)]:
         output.say(f"  {name:<13}{text}")
     if not isinstance(result, SimulationResult):
         for warning in result.warnings:
