@@ -198,7 +198,6 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
         lost=0,
         errors={},
         failures=nothing,
-        created_at=0.0,
     )
     return verdict_of(plan, view)
 
