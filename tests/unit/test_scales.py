@@ -11,6 +11,7 @@ from ringfence.interfaces import planning, wiring
 from ringfence.interfaces.planning import Planner
 from ringfence.policies.policy import Policy
 from ringfence.simulation.experiment import scales_for
+from ringfence.simulation.planning import Point
 from tests.e2e.command_line import ringfence
 
 NOISE = {"covariance": [[0.25, 0.0], [0.0, 0.25]]}
@@ -43,7 +44,7 @@ def test_noise_is_estimated_where_a_policy_is_adaptive(
     ],
 )
 def test_simulate_says_which_noise_it_took(
-    policy: str, options: dict[str, str], taken: str
+    policy: str, options: dict[str, Any], taken: str
 ) -> None:
     given: dict[str, Any] = {"budget": 30, "replications": 3, "engine": "reference"}
     found = rf.simulate("paper-4", policy, **given, **options)
@@ -59,7 +60,7 @@ def test_rare_errors_are_those_of_a_policy_that_is_told_the_noise(
     with pytest.raises(InputError, match="needs scales = 'known'"):
         rf.simulate("paper-4", "top-two", **given, scales="estimated")
     monkeypatch.setattr(wiring, "by_importance", lambda experiment, *_: experiment.scales)
-    assert rf.simulate("paper-4", "top-two", **given) == "known"  # type: ignore[comparison-overlap]
+    assert rf.simulate("paper-4", "top-two", **given) == "known"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def plan(planner: Planner, policy: Policy, *, brief: bool) -> planning.Plan:
         seen.append(planner.scales)
-        point = planning.Point(100, 0.01, 0.001, (0.008, 0.012))
+        point = Point(100, 0.01, 0.001, (0.008, 0.012))
         return planning.Plan(
             planner.instance.name, policy.name, planner.target, point, (), (), (), (), None, None,
             planner.scales,

@@ -141,7 +141,7 @@ def fitted_budget(points: list[Point], target: float, *, least: int, caution: fl
     if not slope < 0.0:
         return last
     error = math.sqrt(1.0 / weights.sum() + (last - middle) ** 2 / spread)
-    found = middle + (math.log(target) - caution * error - level) / slope
+    found = float(middle + (math.log(target) - caution * error - level) / slope)
     return max(least, math.ceil(min(max(found, last / _NEAR), _NEAR * last)))
 
 
