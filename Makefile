@@ -12,7 +12,7 @@ OUT := out
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test long lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load figures docs screenshots clean
+.PHONY: help install services run paper test long lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load bench-large figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -102,6 +102,9 @@ bench-gpu: $(READY)  ## Replications a second on NVIDIA GPUs, beside the CPU's.
 
 bench-load: $(READY) services  ## Fifty clients on one study over HTTP, and the page of a very large one.
 	$(BIN)/python -m benchmarks.load
+
+bench-large: $(READY) services  ## A study of a thousand arms and a million pulls: filled, looked at, audited.
+	$(BIN)/python -m benchmarks.large
 
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py

@@ -184,6 +184,7 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
     spent = sum(len(rows) for mine in samples for rows in mine)
     nothing: Integers = np.zeros(len(names), np.int64)
     view = View(
+        created_at=0.0,
         head=Head(budget, finished=True),
         last=last,
         alive=last.alive,
@@ -220,7 +221,7 @@ def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Out
     rng = np.random.default_rng([list(FAMILIES).index(family), arms, pulls, number])
     truth = FAMILIES[family](rng, arms, pulls)
     verdict = verdict_on(truth, pulls, policy, number)
-    named = int(verdict.arm.removeprefix("arm "))
+    named = int(verdict.answer[0].removeprefix("arm "))
     right, flag = truth.right
     held = [0, 0]
     for arm in verdict.arms:

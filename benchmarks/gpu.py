@@ -23,7 +23,9 @@ if not hasattr(np, "row_stack"):
     vars(np)["row_stack"] = np.vstack
 
 import ringfence as rf
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.problem import Problem
+from ringfence.policies.registry import policies_for
 from ringfence.simulation.families import find_family
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.tables import table_instance
@@ -83,7 +85,7 @@ def speeds(only: str) -> Iterator[str]:
 def policies() -> Iterator[Case]:
     """Yield every policy, with few arms and with many."""
     for name in ("paper-2", "uniform-20"):
-        for each in rf.POLICIES:
+        for each in policies_for(BEST_FEASIBLE):
             yield each.name, load(name), {"budget": 200, "batch": 5}
 
 

@@ -93,8 +93,8 @@ def errs(content: Content, policy: str, budget: int, batch: int, number: int) ->
     for last, _ in rounds_of(plan, book, partial(rows_of, content, rng)):
         alive = np.array(last.alive)
     theory = rf.Instance.from_dict(content).hardness
-    arm, flag = answer_of(plan, alive, Snapshot(book))
-    return arm not in theory.optimal_arms or flag != theory.feasible
+    found = answer_of(plan, alive, Snapshot(book))
+    return found.named not in theory.optimal_arms or found.feasible != theory.feasible
 
 
 def wrong_studies(

@@ -18,7 +18,7 @@ from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
-from ringfence.study.facts import Definition, Harvest, Head, PullFact, Tally
+from ringfence.study.facts import Definition, Harvest, Head, Kept, PullFact, Tally
 from ringfence.study.looking import TALLY_EVERY
 from ringfence.study.ports import Ledger, Storage
 from ringfence.study.reading import View
@@ -64,6 +64,9 @@ class Watched:
 
     def delete(self, name: str) -> None:
         self.storage.delete(name)
+
+    def keep(self, name: str, kept: Kept) -> None:
+        self.storage.keep(name, kept)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Ledger]:

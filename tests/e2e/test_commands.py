@@ -360,7 +360,8 @@ def test_every_policy_takes_one_and_two_arms(arms: int, tmp_path: Path) -> None:
     path = write(tmp_path, *([1.0, 0.0], [5.0, 0.0])[:arms])
     for policy in POLICIES:
         arguments = ("simulate", path, "--policy", policy.name, "--budget", 100)
-        row = document(*arguments, "--replications", 5, "--engine", "reference")
+        asked = ("--answer", policy.questions[0].name)
+        row = document(*arguments, *asked, "--replications", 5, "--engine", "reference")
         assert (row["policy"], row["error_rate"]) == (policy.name, 0.0)
     compared = few_of(COMPARED, "constrained-sr")
     rows = compare(path, "--budgets", 100, policies=",".join(compared), replications=100)

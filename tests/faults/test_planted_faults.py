@@ -17,11 +17,12 @@ from ringfence.core.errors import InputError
 from ringfence.policies.registry import find_phase_policy
 from tests.choosing import first_of, some_of
 from tests.faults.planting import Edit, leave_uncompiled, planted, require_applicable
-from tests.laws import adaptive_checks, checks, question_checks
+from tests.laws import adaptive_checks, checks, question_checks, set_checks
 from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
+from tests.laws.test_allowances import check_schedules, check_spending
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
@@ -254,6 +255,20 @@ CSR, IF, SR, GLR = (
 COMPILED, COMPILED_HALVING, COMPILED_UNIFORM = (
     compiled_engine(n) for n in ("constrained-sr", "sequential-halving", "uniform")
 )
+RATIONS = Named(
+    "tests/laws/test_allowances.py::test_no_schedule_spends_more_than_its_allowance",
+    lambda rooms: check_schedules(policy_in(rooms, "constrained-sr")),
+)
+SPENDING = Named(
+    "tests/laws/test_allowances.py::test_no_replication_spends_more_than_its_allowance",
+    lambda rooms: check_spending(
+        rooms["simulation.reference"].run_chunk,
+        rooms["policies.top_two"].POLICY,
+        "known",
+        count=4,
+        experiment_type=rooms["simulation.experiment"].Experiment,
+    ),
+)
 REFERENCE, REFERENCE_UNIFORM = (reference_engine(n) for n in ("constrained-sr", "uniform"))
 
 
@@ -285,7 +300,7 @@ CONSTRAINED, INFEASIBLE, SUCCESSIVE, HALVING, UNIFORM, LIKELIHOOD = (
     "policies.glr_halving",
 )
 KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulation.tally"
-COURSE = "policies.course"
+COURSE, ALLOWANCE = "policies.course", "core.allowance"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 SHRINKAGE = "core.shrinkage"
@@ -319,7 +334,42 @@ BEST_ANSWERS, ALL_ANSWERS = (asking("answers", f"{n} feasible") for n in ("best"
 BEST_THREATS, ALL_THREATS = (asking("threats", f"{n} feasible") for n in ("best", "all"))
 ALL_GAPS = asking("gaps", "all feasible")
 
+SETTLING = Named(
+    "tests/laws/test_sets.py::test_constrained_sr_settles_arms_as_the_transcription_does",
+    lambda rooms: set_checks.check_settling(
+        rooms["simulation.reference"].run_chunk, policy_in(rooms, "constrained-sr")
+    ),
+)
+APT = Named(
+    "tests/laws/test_sets.py::test_apt_pulls_as_the_transcription_does",
+    lambda rooms: set_checks.check_apt(
+        rooms["simulation.reference"].run_chunk, rooms["policies.apt"].POLICY, batch=3
+    ),
+)
+
+
 FAULTS = [
+    # Courses whose answer is a set.
+    fault(
+        "settled arms are left out of the set", BODY,
+        "                alive[:] = True\n", "                alive[:] = alive\n",
+        SETTLING,
+    ),
+    fault(
+        "nothing is lost before the last phase", BODY,
+        "if is_lost(optimal, alive, marked):", "if False:",
+        SETTLING,
+    ),
+    fault(
+        "arms outside are no nearer to their limits than arms inside", "policies.apt",
+        "distance = abs(margin(", "distance = max(0.0, margin(",
+        APT,
+    ),
+    fault(
+        "a batch goes to one arm", "policies.apt",
+        "pulls[arm] += 1", "pulls[arm] += 0",
+        APT,
+    ),
     # The questions.
     fault(
         "an arm on its limit is left out of a set", ALL_FEASIBLE,
@@ -565,7 +615,7 @@ FAULTS = [
     ),
     fault(
         "the rule kills its arm itself", CONSTRAINED,
-        "    return worst\n", "    alive[worst] = False\n    return worst\n",
+        "        return worst\n", "        alive[worst] = False\n        return worst\n",
         law("test_inputs_are_not_mutated", "constrained-sr"),
     ),
     fault(
@@ -1093,12 +1143,12 @@ FAULTS = [
     # The engines.
     fault(
         "flag inverted in the body", BODY,
-        "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,",
+        "judge(tally, replication, marked, flag,", "judge(tally, replication, marked, not flag,",
         SINGLE_FLAG, REFERENCE,
     ),
     fault(
-        "extra pulls go to the last in priority", COURSE,
-        "alive[j] and priority[j] < priority[arm]", "alive[j] and priority[j] > priority[arm]",
+        "extra pulls go to the last in priority", ALLOWANCE,
+        "priority[i] < priority[found]", "priority[i] > priority[found]",
         REFERENCE_UNIFORM,
     ),
     fault(
@@ -1108,8 +1158,30 @@ FAULTS = [
     ),
     fault(
         "extra pulls are not made", COURSE,
-        "int(extra > 0 and is_early(", "int(extra < 0 and is_early(",
+        "    if extra > 0:\n", "    if extra < 0:\n",
         REFERENCE_UNIFORM,
+    ),
+    fault(
+        "what a phase leaves is lost", ALLOWANCE,
+        "total * (count * pulls + min(extra, count)) + rest",
+        "total * (count * pulls + min(extra, count))",
+        RATIONS,
+    ),
+    fault(
+        "a phase has as much for those that are gone", ALLOWANCE,
+        "        if alive[i]:\n            count += 1\n",
+        "        count += 1\n        if alive[i]:\n",
+        RATIONS,
+    ),
+    fault(
+        "batches are not held to what is left", BODY,
+        " and keep_paid(fresh, prices, left, priority)", "",
+        SPENDING,
+    ),
+    fault(
+        "every pull is charged the same", BODY,
+        "spent += prices[i] * fresh[i]", "spent += fresh[i]",
+        SPENDING,
     ),
     fault(
         "flag inverted in the compiled engine", KERNEL,
@@ -1259,5 +1331,6 @@ def test_planting_leaves_the_real_modules_alone() -> None:
     assert rooms["core.gaps"] is not gaps
     # A fault in core reaches the policies beside it, and nothing planted is kept on disk.
     reject = rooms["policies.registry"].find_phase_policy("constrained-sr").reject
-    assert reject.__globals__["gap"] is rooms["core.gaps"].gap
+    assert reject.__globals__["margin"] is rooms["core.gaps"].margin
+    assert rooms["core.best_feasible"].BEST_FEASIBLE.gap is rooms["core.gaps"].gap
     assert reject.__module__.startswith("planted.")

@@ -20,7 +20,7 @@ API, AUDIT, BOOKS, VERDICT = (
 )
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -28,7 +28,9 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PLACES = (
         "test_storage",
         "test_tallies",
         "test_pardons",
+        "test_prices",
         "places",
+        "test_large_studies",
     )
 )
 
@@ -239,10 +241,22 @@ OTHERS_ESTIMATED = of(NOISE, "test_what_is_stated_does_not_speak_of_other_attrib
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
+@cache
+def in_large(test: str, *given: object) -> Named:
+    """A contract of large studies, in memory, which says itself what is large."""
+
+    def check(rooms: Rooms) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            getattr(rooms[LARGE], test)(rooms[PLACES].Place("memory", None), *given, patch)
+
+    return Named(named(LARGE, test), check)
+
+
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
 WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
+SETS = "tests.unit.test_set_verdicts"
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
 SPARSE = "core.sparse"
 UNSEEN = "study.unseen"
@@ -250,18 +264,46 @@ JUDGING, AUDITING, MEMORY = ("study.verdict", "study.audit", "storage.memory")
 ANSWERS, BASELINE, SHARES = ("core.answers", "core.baseline", "core.shares")
 KNOWN_NOISE, STATED = ("core.known", "core.stated")
 LOOKING, OBSERVING, PACKING = ("study.looking", "study.observing", "study.packing")
-HOLDING = "study.holding"
+HOLDING, STOCK, BEGUN = ("study.holding", "study.stock", "study.begun")
+KEPT_VERDICTS, VIEWS = ("interfaces.kept_verdicts", "interfaces.study_views")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
+    *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
 )
 
 FAULTS = [
+    # Answers that are sets.
+    fault(
+        "arms that were settled are in no set", JUDGING,
+        "if one.cause == Cause.SETTLED]] = True", "if one.cause == Cause.FAILING]] = True",
+        of(SETS, "test_settled_arms_lost_to_nobody_and_stay_in_the_set"),
+    ),
+    fault(
+        "an arm that is settled was rejected", DECIDING,
+        "Cause.SETTLED if question.settles else Cause.REJECTED", "Cause.REJECTED",
+        of(SETS, "test_settled_arms_lost_to_nobody_and_stay_in_the_set"),
+    ),
+    fault(
+        "limits that some named arm keeps are kept by all", ANSWERS,
+        "            kept &= passes\n", "            kept |= passes\n",
+        of(SETS, "test_chances_are_those_of_arms_that_are_asked_about_alone"),
+    ),
+    fault(
+        "only the named one is doubted", UNSEEN,
+        "doubtful[list(answer.arms), 1:]", "doubtful[answer.named, 1:]",
+        of(SETS, "test_what_was_not_seen_is_doubted_of_every_named_arm"),
+    ),
+    fault(
+        "another threshold changes the best alone", JUDGING,
+        "return found if problem.question.settles else found[:1]", "return found[:1]",
+        of(SETS, "test_a_threshold_that_moves_changes_the_set"),
+    ),
     # Leases.
     fault(
         "a pull is issued again under its old lease", DESK,
@@ -467,8 +509,7 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "min(plan.definition.batch, standing.left)",
-        "min(plan.definition.batch, standing.left + 1)",
+        "return self.budget - self.spent\n", "return self.budget - self.spent + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
@@ -484,13 +525,8 @@ FAULTS = [
     ),
     fault(
         "extra pulls go to the first arms listed", DECIDING,
-        "for rank in plan.priority]", "for rank in range(plan.arm_count)]",
+        "there, plan.priority, prices", "there, np.arange(plan.arm_count), prices",
         as_the_paper("uniform"),
-    ),
-    fault(
-        "extra pulls of a later phase go to the first arms listed", DECIDING,
-        "key=lambda arm: int(plan.priority[arm])", "key=lambda arm: int(arm)",
-        as_the_paper("sequential-halving"),
     ),
     fault(
         "every batch has the same chance", DECIDING,
@@ -500,7 +536,7 @@ FAULTS = [
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
-        "left=standing.left)", "left=0)",
+        "left=allowance.left(standing.spent))", "left=0)",
         BATCHES,
     ),
     fault(
@@ -519,13 +555,13 @@ FAULTS = [
         GOES_ON,
     ),
     fault(
-        "an arm on its threshold is outside", "policies.evidence",
-        "seen.thresholds) <= 0.0\n", "seen.thresholds) < 0.0\n",
+        "an arm on its threshold is outside", "core.best_feasible",
+        "(best >= 0) & (best_margin <= 0.0)", "(best >= 0) & (best_margin < 0.0)",
         as_the_paper("uniform"), flips("one limit", 0),
     ),
     fault(
         "whoever is rejected lost to the best, even the best", DECIDING,
-        "rival = None if out == best else int(best)", "rival = int(best)",
+        "rival = None if best in (out, -1) else int(best)", "rival = int(best)",
         NOBODY,
     ),
     # Broken arms.
@@ -583,7 +619,7 @@ FAULTS = [
     ),
     fault(
         "the rest of a broken arm's round is not spent", READING,
-        "self._spent += len(mine) - len(good)", "self._spent += 0",
+        "is_used[good])) + len(mine) - len(good)", "is_used[good]))",
         breaking_arm("top-two", 5),
     ),
     fault(
@@ -594,7 +630,8 @@ FAULTS = [
     # What is seen, and when.
     fault(
         "half a round is not looked at", LOOKING,
-        "            if not head.round_is_over:\n", "            if head.round < 0:\n",
+        "            if not head.round_is_over and samples:\n",
+        "            if samples:\n                pass\n            elif head.round < 0:\n",
         PART, walks("constrained-sr", 1, 0),
     ),
     fault(
@@ -604,7 +641,8 @@ FAULTS = [
     ),
     fault(
         "a round is read with all before it", READING,
-        "slice(place, place + one.size)", "slice(0, place + one.size)",
+        "slice(max(place, 0), max(place + one.size, 0))",
+        "slice(0, max(place + one.size, 0))",
         ANY_ORDER,
     ),
     fault(
@@ -722,8 +760,34 @@ FAULTS = [
     ),
     fault(
         "a study that was made anew is the old one", DESK,
-        "            self._lookout.require_same(ledger)\n", "",
+        "            self._lookout.require_same(ledger)\n            before", "            before",
         in_memory("test_a_study_made_anew_is_not_taken_for_the_old_one", home=TALLIES),
+    ),
+    fault(
+        "every status reads a round from its first pull", BEGUN,
+        "return reader, Begun(further), kept", "return reader, known, None",
+        in_memory("test_a_round_that_was_begun_is_read_once", home=LARGE),
+    ),
+    fault(
+        "a round in parts is read from its first pull again", READING,
+        "first, end = self.read + 1, min(",
+        "first, end = min(self.read + 1, rounds[0].first), min(",
+        in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
+    ),
+    fault(
+        "what broken arms yield counts where a round is read in parts", BEGUN,
+        "if set(further.broken) != set(start.broken):", "if start is None:",
+        in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
+    ),
+    fault(
+        "what another program made of a study is taken for ours", KEPT_VERDICTS,
+        'desk.kept(_KIND, _program(), view)', 'desk.kept(_KIND, "", view)',
+        in_large("test_a_kept_verdict_is_the_verdict"),
+    ),
+    fault(
+        "a kept verdict is not audited", VIEWS,
+        "if found.is_sound and is_another(self.desk):", "if found.is_sound and found is None:",
+        in_large("test_a_kept_verdict_that_does_not_follow_is_found"),
     ),
     fault(
         "what was read is forgotten", LOOKING,
@@ -736,12 +800,12 @@ FAULTS = [
         READ_ONCE,
     ),
     fault(
-        "the pulse does not feel what is brought along", DESK,
+        "the pulse does not feel what is brought along", READING,
         "len(head.broken), brought, head.pardons)", "len(head.broken), head.pardons)",
         PULSE,
     ),
     fault(
-        "the pulse does not feel what is told", DESK,
+        "the pulse does not feel what is told", READING,
         "resolved = head.issued - head.unresolved", "resolved = head.issued",
         PULSE,
     ),
@@ -759,7 +823,7 @@ FAULTS = [
     ),
     fault(
         "the audit takes a tally of any round", AUDITING,
-        "not 0 <= tally.through < len(rounds) - 1", "tally.through > 2**40",
+        "not 0 <= tally.through < count - 1", "tally.through > 2**40",
         of(TALLIES, "test_a_tally_that_is_not_its_pulls_is_named", "of a round that is not over"),
     ),
     fault(
@@ -859,8 +923,8 @@ FAULTS = [
     ),
     fault(
         "a doubt is told as often as an attribute is asked about", UNSEEN,
-        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),",
-        "*_unseen(plan, snapshot, judged, answer[0]),",
+        "*dict.fromkeys(_unseen(plan, snapshot, judged, answer)),",
+        "*_unseen(plan, snapshot, judged, answer),",
         of(VERDICT, "test_an_objective_that_has_a_limit_is_doubted_once"),
     ),
     # What the truth may be.
@@ -1025,7 +1089,7 @@ FAULTS = [
     ),
     fault(
         "arms that were rejected may be the answer", JUDGING,
-        "running = np.array(view.alive) & seen", "running = seen",
+        "    running &= seen\n", "    running = seen\n",
         as_the_paper("infeasible-first"),
     ),
     fault(
@@ -1036,23 +1100,22 @@ FAULTS = [
     # The audit.
     fault(
         "a pull more than the budget is overlooked", AUDITING,
-        "if len(charged) > head.budget", "if len(charged) > head.budget + 1",
+        "if stock.charged > head.budget", "if stock.charged > head.budget + 1",
         damaged("a pull more than the budget"),
     ),
     fault(
         "a budget that is spent is overspent", AUDITING,
-        "if len(charged) > head.budget", "if len(charged) >= head.budget",
+        "if stock.charged > head.budget", "if stock.charged >= head.budget",
         GOES_ON,
     ),
     fault(
         "a pull that is counted twice is overlooked", AUDITING,
-        "(pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number)",
-        "(pull.arm, pull.round) != (arm, one.number)",
+        "(places != wanted).any(axis=0)", "(places != wanted)[::2].any(axis=0)",
         damaged("a pull twice"),
     ),
     fault(
         "open pulls that nobody counts are overlooked", AUDITING,
-        "if open_ != head.unresolved:", "if open_ < head.unresolved:",
+        "if stock.open != head.unresolved:", "if stock.open < head.unresolved:",
         damaged("a pull open that nobody counts"),
     ),
     fault(
@@ -1091,9 +1154,21 @@ FAULTS = [
     ),
     fault(
         "a study that ends early is overlooked", AUDITING,
-        "if head.finished and not (rounds and rounds[-1].is_last):",
-        "if head.finished and not rounds:",
+        "if head.finished and not (last and last.is_last):",
+        "if head.finished and not last:",
         damaged("finished before its end"),
+    ),
+    fault(
+        "an audit takes every stretch of pulls for a good one", STOCK,
+        "if survey is None or not _fits(plan, survey):", "if survey is None:",
+        damaged("a told pull without values"), damaged("a failed pull with values"),
+        damaged("a value that is NaN"), damaged("a pull that was never leased"),
+    ),
+    fault(
+        "an audit leaves out the pulls beyond the last", STOCK,
+        "[*(start - 1 for start in starts[1:]), _LARGEST]",
+        "[*(start - 1 for start in starts[1:]), issued]",
+        damaged("a pull beyond the last"),
     ),
     # The ledger in memory.
     fault(
@@ -1252,7 +1327,38 @@ FAULTS = [
         NEVER_LOST,
     ),
     fault(
-        "an audit does not look at bounds", AUDITING,
+        "batches of a study are not held to what is left", DECIDING,
+        "if goes_on and slots > 0:", "if goes_on and slots < 0:",
+        of(PRICES, "test_no_study_spends_more_than_its_allowance", "top-two"),
+    ),
+    fault(
+        "every pull of a study is charged the same", READING,
+        "self._spent += self._prices[arm] * used", "self._spent += used",
+        of(PRICES, "test_no_study_spends_more_than_its_allowance", "top-two"),
+        of(PRICES, "test_a_study_spends_as_a_simulation_does", "top-two"),
+    ),
+    fault(
+        "arms are gone a phase late", DECIDING,
+        "if since <= number]", "if since < number]",
+        of(PRICES, "test_a_study_spends_as_a_simulation_does", "constrained-sr"),
+    ),
+    fault(
+        "what an arm lacks is not paid by its price", DECIDING,
+        "sum(prices[arm] * pulls[arm] for arm in pulls)", "sum(pulls.values())",
+        of(PRICES, "test_arms_that_come_back_together_share_what_is_left"),
+    ),
+    fault(
+        "what comes back is taken to cost as much as another arm", PARDONING,
+        "most_pulls(arm, left)", "most_pulls(1, left)",
+        of(PRICES, "test_an_arm_comes_back_only_where_its_price_is_left"),
+    ),
+    fault(
+        "an audit counts pulls for amounts", STOCK,
+        "np.take(prices, survey.arms[is_charged], mode=\"clip\").sum()", "is_charged.sum()",
+        of(PRICES, "test_what_was_overspent_is_found"),
+    ),
+    fault(
+        "an audit does not look at bounds", STOCK,
         "plan.noise.outside(plan.metrics, pull.values) is not None", "False",
         of(NOISE, "test_an_audit_finds_a_value_that_no_tell_accepts"),
     ),

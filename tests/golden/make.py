@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import conftest  # noqa: F401  # first: linear algebra on one thread, as in all tests
-from tests.golden import cells, databases, plain, studies, theory
+from tests.golden import cells, databases, plain, sets, studies, theory
 from tests.golden.worlds import WORLDS
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +54,7 @@ FILES: dict[str, Callable[[], dict[str, Any]]] = {
     "counts": counts,
     "rare": lambda: {key: cells.rare(**one) for key, one in cells.RARE.items()},
     "gpu": on_gpu,
+    "sets": sets.courses,
 }
 
 

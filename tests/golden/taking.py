@@ -85,8 +85,8 @@ def listened(policy: Policy, log: Log) -> Iterator[Policy]:
     make_body = vars(reference)["make_body"]
 
     def heard(course: Course, *rest: Any, **options: Any) -> Any:
-        def answer(seen: Evidence, state: Any) -> tuple[int, bool]:
-            found = course.answer(seen, state)
+        def answer(seen: Evidence, state: Any, marked: Any) -> tuple[int, bool]:
+            found = course.answer(seen, state, marked)
             log.end(seen, found)
             return found
 

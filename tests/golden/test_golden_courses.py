@@ -13,7 +13,7 @@ import pytest
 
 import ringfence as rf
 from tests.choosing import few_of
-from tests.golden import cells, databases, make, playing, studies, taking, theory
+from tests.golden import cells, databases, make, playing, sets, studies, taking, theory
 from tests.golden.plain import check, differences, is_exact, read
 from tests.golden.worlds import WORLDS
 
@@ -73,6 +73,15 @@ def test_the_theory_of_all_worlds_is_what_it_was() -> None:
 @pytest.mark.parametrize("name", studies.SCRIPTS)
 def test_a_live_study_goes_as_it_went(name: str) -> None:
     check(studies.SCRIPTS[name]("memory://", name).facts(), "studies", name)
+
+
+def test_sets_are_found_as_they_were() -> None:
+    found = sets.courses()
+    assert found.keys() == read("sets").keys()
+    for key, one in found.items():
+        check(one, "sets", key)
+    sizes = {len(read("sets")[f"study by {policy}"]["set"]) for policy in sets.POLICIES}
+    assert max(sizes) > 1
 
 
 @pytest.mark.parametrize("source", databases.of_this_noise(), ids=lambda one: one.stem)

@@ -18,11 +18,17 @@ import pytest
 import ringfence as rf
 from benchmarks import speed
 from ringfence.core.arrays import Floats
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
-from ringfence.policies.registry import PHASE_POLICIES, POLICIES, find_phase_policy, find_policy
+from ringfence.policies.registry import (
+    PHASE_POLICIES,
+    find_phase_policy,
+    find_policy,
+    policies_for,
+)
 from ringfence.simulation import cpu, engines, reference
 from ringfence.simulation.cells import fight
 from ringfence.simulation.counts import Counts
@@ -171,7 +177,9 @@ def check_agrees(experiment: Experiment, size: int) -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    few_of(POLICIES, *map(find_policy, ("constrained-sr", "uniform", "top-two"))),
+    few_of(
+        policies_for(BEST_FEASIBLE), *map(find_policy, ("constrained-sr", "uniform", "top-two"))
+    ),
     ids=lambda policy: policy.name,
 )
 def test_every_policy_errs_as_often_as_elsewhere(policy: Policy) -> None:

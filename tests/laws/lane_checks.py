@@ -9,6 +9,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.streams import Generator, chunk_streams
+from ringfence.policies.course import Opening
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import AdaptivePolicy
 from ringfence.simulation.course import Design, shuffle
@@ -119,15 +120,18 @@ def check_lane_courses(kernels: Any, rule: LaneRule, policy: AdaptivePolicy) -> 
     different = 0
     for budget, growth, slots in ((65, 0.0, 4), (150, 0.3, 8)):
         design = Design(
-            warm_up=5, budget=budget, batch=4, growth=growth, slots=slots, scales=np.ones(2),
+            warm_up=5, budget=budget, prices=np.ones(3, np.int64), cheapest=1, total=3,
+            batch=4, growth=growth, slots=slots, scales=np.ones(2),
             covariances=np.tile([[4.0, 1.0], [1.0, 4.0]], (3, 1, 1)), means=np.ones(2, np.bool_),
             thresholds=np.zeros(1), optimal=np.array([False, False, True]), feasible=True,
             shuffled=True,
         )  # fmt: skip
         found = tally_of(kernels.LANES + 6)
-        kernel = kernels.make_kernel(rule.choose, policy.answer, settled_sums, rule.arm_rows, 0)
-        room, work = kernels.make_room(design, rule, 0), policy.make_work(3, 2)
-        kernel(*chunk_streams(1, budget, 0), means, design, room, work, found)
+        answer = policy.course.answer
+        kernel = kernels.make_kernel(rule.choose, answer, settled_sums, rule.arm_rows, 0)
+        room = kernels.make_room(design, rule, 0)
+        state = policy.course.make_state(Opening(5), 3, 2, slots)
+        kernel(*chunk_streams(1, budget, 0), means, design, room, state, found)
         right = tally_of(len(found.wrong))
         _, order_rng = chunk_streams(1, budget, 0)
         courses = set()

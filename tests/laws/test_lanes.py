@@ -73,13 +73,13 @@ def test_compiled_lanes_are_the_plain_ones(instance: Instance, growth: float) ->
     experiment = Experiment(instance, find_policy("top-two"), 65, batch=4, growth=growth)
     assert choices.suits(experiment)
     fast, slow = cpu.run_chunk(experiment, 3, 1, 70), experiment.empty_tally(70)
-    law, design, policy = instance.law, experiment.design, top_two.POLICY
+    law, design, course = instance.law, experiment.design, experiment.course
     kernel = choices.make_kernel(
-        RULE.choose, policy.answer, law.draw_block, RULE.arm_rows, law.normals
+        RULE.choose, course.answer, law.draw_block, RULE.arm_rows, law.normals
     )
     room = choices.make_room(design, RULE, law.normals)
-    work = policy.make_work(len(instance.arms), 2)
-    kernel(*experiment.streams(3, 1), law.arrays, design, room, work, slow)
+    state = experiment.new_state()
+    kernel(*experiment.streams(3, 1), law.arrays, design, room, state, slow)
     for here, there in zip(fast, slow, strict=True):
         np.testing.assert_array_equal(here, there)
     assert fast.pulls.sum() == 70 * 65

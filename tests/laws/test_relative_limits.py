@@ -11,9 +11,10 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import POLICIES, find_policy
+from ringfence.policies.registry import find_policy, policies_for
 from ringfence.simulation import course, cpu
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
@@ -24,7 +25,9 @@ from tests.laws.relative import ROOMS, check_relative, recorded_instance, run_pl
 from tests.statistical.checks import check_same_rate
 
 SEED = 5
-every_policy = pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
+every_policy = pytest.mark.parametrize(
+    "policy", policies_for(BEST_FEASIBLE), ids=lambda policy: policy.name
+)
 
 
 def rooms() -> dict[str, ModuleType]:

@@ -87,6 +87,66 @@ def gaps(name: str, asked: Asked) -> dict[int, Fraction]:
     return {i: paper.Delta(rows, best, i, scales, thresholds) for i in asked.seen if i != best}
 
 
+def settled(asked: Asked) -> int:
+    """Return the arm that constrained-sr settles where all feasible arms are asked for.
+
+    The one furthest from its limits; of several, one that looks infeasible, the most so, or else
+    the one of the worst objective, as in the paper.
+    """
+    gap = gaps("all feasible", asked)
+    furthest = {i for i in gap if gap[i] == max(gap.values())}
+    outside = furthest - feasible_arms(asked)
+    given = (asked.estimates, asked.scales, asked.thresholds, asked.priority)
+    if outside:
+        return paper.most_infeasible(outside, *given)
+    return paper.most_suboptimal(furthest, *given)
+
+
+def run_settling(
+    samples: Sequence[Table], budget: int, asked: Asked
+) -> tuple[set[int], list[int], list[int]]:
+    """Play constrained-sr for all feasible arms on samples [arm][ordinal].
+
+    Return the set, the arms that were settled in their order, and every arm's pulls.
+    """
+    count = len(samples)
+    pulled, alive, order = [0] * count, set(range(count)), list[int]()
+    for total in paper.successive_rejects_schedule(count, budget):
+        for i in alive:
+            pulled[i] = total
+        if len(alive) > 1:
+            seen = _estimated(samples, pulled, asked, frozenset(alive))
+            order.append(settled(seen))
+            alive.remove(order[-1])
+    last = _estimated(samples, pulled, asked, frozenset(range(count)))
+    return feasible_arms(last), order, pulled
+
+
+def run_apt(
+    samples: Sequence[Table], budget: int, batch: int, asked: Asked, first: int = 1
+) -> tuple[set[int], list[int]]:
+    """Play APT on samples [arm][ordinal]; return the set and every arm's pulls.
+
+    After the `first` pulls of each the arm with the least sqrt(n) |margin| is pulled, compared by
+    squares; what a batch promises counts in n, but tells nothing before it is over.
+    """
+    count = len(samples)
+    everyone = frozenset(range(count))
+    pulled = [first] * count
+    while sum(pulled) < budget:
+        told = gaps("all feasible", _estimated(samples, pulled, asked, everyone))
+        for _ in range(min(batch, budget - sum(pulled))):
+            pulled[min(everyone, key=lambda i: (pulled[i] * told[i] ** 2, asked.priority[i]))] += 1
+    return feasible_arms(_estimated(samples, pulled, asked, everyone)), pulled
+
+
+def _estimated(
+    samples: Sequence[Table], pulled: Sequence[int], asked: Asked, seen: frozenset[int]
+) -> Asked:
+    rows = [paper.mean_row(mine[:n]) for mine, n in zip(samples, pulled, strict=True)]
+    return asked._replace(estimates=rows, seen=seen)
+
+
 # ------------------------------------------------------------------------------- threats
 
 

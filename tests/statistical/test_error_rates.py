@@ -19,14 +19,15 @@ from scipy import stats
 
 import ringfence
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.schedule import successive_rejects_phases
 from ringfence.policies.evidence import Reject
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import (
     PHASE_POLICIES,
-    POLICIES,
     find_phase_policy,
     find_policy,
+    policies_for,
 )
 from ringfence.simulation import cpu, reference
 from ringfence.simulation.counts import Counts, chunk_sizes, total
@@ -197,13 +198,13 @@ def pairs(
     """
     everything = {
         policy.name: names if policy in PHASE_POLICIES else adaptive[policy.name]
-        for policy in POLICIES
+        for policy in policies_for(BEST_FEASIBLE)
     }
     return pytest.mark.parametrize(
         ("policy", "name"),
         [
             pytest.param(policy, name, id=f"{name}-{policy.name}")
-            for policy in POLICIES
+            for policy in policies_for(BEST_FEASIBLE)
             for name in few_of(everything[policy.name], *few.get(policy.name, ()))
         ],
     )
@@ -261,10 +262,12 @@ def test_engines_agree_on_estimated_noise(
 
 ENGINE_FAULTS = {
     "flag inverted": Edit(
-        BODY, "judge(tally, replication, arm, flag,", "judge(tally, replication, arm, not flag,"
+        BODY,
+        "judge(tally, replication, marked, flag,",
+        "judge(tally, replication, marked, not flag,",
     ),
     "losses counted with the next phase": Edit(
-        BODY, "tally.lost_in_phase[step] += 1", "tally.lost_in_phase[min(step + 1, 1)] += 1"
+        BODY, "lost_in = step", "lost_in = min(step + 1, 1)"
     ),
     "survivors chosen by the first phase alone": Edit(
         BODY,
@@ -560,7 +563,7 @@ def check_fair(found: Integers) -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    few_of(POLICIES, find_policy("constrained-sr")),
+    few_of(policies_for(BEST_FEASIBLE), find_policy("constrained-sr")),
     ids=lambda policy: policy.name,
 )
 def test_no_arm_gains_from_being_listed_first(policy: Policy) -> None:
@@ -626,7 +629,7 @@ def test_comparisons_do_not_depend_on_threads() -> None:
 
 @pairs(
     ["gaussian", "bernoulli", "table"],
-    {policy.name: ["gaussian", "bernoulli", "table"] for policy in POLICIES},
+    {policy.name: ["gaussian", "bernoulli", "table"] for policy in policies_for(BEST_FEASIBLE)},
     few={
         "constrained-sr": ["gaussian", "bernoulli", "table"],
         "sequential-halving": ["bernoulli"],

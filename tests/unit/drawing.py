@@ -79,6 +79,7 @@ def make_verdict(arms: Sequence[ArmVerdict], **changes: Any) -> Verdict:
         "exact": (),
         "brought": 0,
         "apparent": answer.name,
+        "answer": (answer.name,),
         "problem": Problem.parse("minimize mean(loss)", list(limits)),
     }
     return Verdict(arms=tuple(arms), **{**plain, **changes})

@@ -57,6 +57,8 @@ def test_chances_of_both_answers_are_shares_of_draws(
         answers = drawn(beliefs, marked, arms=arms, **given)
         expected = sum(one == marks for one in asked) / DRAWS
         assert ALL.chance(answers, marked, bool(marks)) == pytest.approx(expected, abs=1e-12)
+        kept = sum(one >= marks for one in asked) / DRAWS if marks else 0.0
+        assert answers.kept == pytest.approx(kept, abs=1e-12)
         for arm in range(3):
             passing = sum(arm in one for one in asked) / DRAWS
             assert ALL.arm_chances(answers)[arm] == pytest.approx(passing, abs=1e-12)

@@ -69,7 +69,7 @@ def test_the_table_fits_the_terminal(
     for number in ("124.4", "98.2%", "failed", "chance", "feasible", "<= 200", "<= 0.05"):
         assert number in text  # no number is cut, no column that decides is gone
     body = lines[next(place for place, line in enumerate(lines) if "──" in line) + 1 :]
-    assert body[0].startswith(verdict.arm[:12])  # the answer first
+    assert body[0].startswith(verdict.answer[0][:12])  # the answer first
     assert sum("98.2%" in line for line in body) == min(count, FEW if count >= MANY else count)
 
 

@@ -13,6 +13,7 @@ from tests.unit.drawing import make_arm
     ("left", "said"),
     [
         (Rejection(0, Cause.REJECTED, 1, 0.5, policy="top-two"), "rejected by top-two"),
+        (Rejection(0, Cause.SETTLED, None, 0.5, policy="top-two"), "settled by top-two"),
         (Rejection(0, Cause.FAILING, failures=3), "withdrawn: 3 failed pulls in a row"),
         (Rejection(0, Cause.UNSEEN, successes=1), "withdrawn: only 1 of its pulls succeeded"),
         (

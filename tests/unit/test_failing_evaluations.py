@@ -125,7 +125,7 @@ def test_an_outage_that_lasts_ends_the_run_and_another_goes_on() -> None:
 @pytest.mark.parametrize("workers", [1, 3, 8])
 @pytest.mark.parametrize("policy", registry.POLICIES, ids=lambda policy: policy.name)
 def test_no_policy_dies_when_nothing_ever_succeeds(policy: Any, workers: int) -> None:
-    study = make(policy=policy.name, batch=2)
+    study = make(policy=policy.name, answer=policy.questions[0].name, batch=2)
     for _ in range(3):
         with pytest.raises(OutageError):
             study.optimize(Service(0, 10_000), workers=workers, outage_minutes=0)

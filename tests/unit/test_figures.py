@@ -114,7 +114,7 @@ def test_of_a_thousand_arms_every_kind_is_drawn_the_nearest_first() -> None:
 def test_one_arm_is_a_map() -> None:
     verdict = make_verdict([make_arm("only", "optimal", -0.3, 1.0)])
     assert [row["name"] for row in map_rows(verdict)] == ["only"]
-    assert answer_of(verdict).name == "only"
+    assert answer_of(verdict) is verdict.arms[0]
 
 
 def test_every_kind_has_its_place_in_the_legend() -> None:

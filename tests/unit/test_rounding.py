@@ -236,7 +236,10 @@ def default_study(**changes: Any) -> Study:
 )
 def test_a_study_of_rounding_goes_on_to_its_end(policy: Any, objective: str, limit: str) -> None:
     for seed in range(3):
-        study = default_study(policy=policy.name, objective=objective, constraints=limit, seed=seed)
+        study = default_study(
+            policy=policy.name, answer=policy.questions[0].name, objective=objective,
+            constraints=limit, seed=seed,
+        )  # fmt: skip
         verdict = study.optimize(one_ulp)
         assert verdict is not None
         assert verdict.finished

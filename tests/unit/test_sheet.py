@@ -35,7 +35,8 @@ def verdict(*arms: ArmVerdict, flips: tuple[Flip, ...] = ()) -> Verdict:
     return Verdict(
         study="s", arm=best, feasible=True, verdict=Outcome.FEASIBLE, confidence=0.9,
         chance_feasible=1.0, chance_keeps_limits=0.97, pulls_used=9, budget=10, finished=False,
-        arms=arms, flips=flips, exact=(), brought=0, apparent=best, problem=PROBLEM,
+        arms=arms, flips=flips, exact=(), brought=0, apparent=best, answer=(best,),
+        problem=PROBLEM,
     )  # fmt: skip
 
 

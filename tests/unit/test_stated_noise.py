@@ -159,6 +159,33 @@ def test_a_sigma_of_an_arms_own_makes_its_interval() -> None:
     assert study.doctor().is_sound
 
 
+def test_a_study_file_states_an_arms_own_noise(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(
+        """
+name = "own"
+storage = "memory://"
+objective = "minimize mean(x)"
+constraints = ["mean(y) <= 1"]
+arms = ["one", "two"]
+budget = 40
+
+[pull]
+python = "nobody:evaluate"
+
+[noise]
+y = { sigma = 2.0 }
+
+[noise.arms.two]
+x = { sigma = 3.0 }
+y = { sigma = 5.0 }
+"""
+    )
+    stated = read_study_file(path).open().definition.noise
+    assert stated["arms"] == {"two": {"x": {"sigma": 3.0}, "y": {"sigma": 5.0}}}
+    assert stated["y"] == {"sigma": 2.0}
+
+
 def test_a_metric_may_be_called_arms() -> None:
     problem = Problem.parse("minimize mean(arms)", "mean(x) <= 1")
     found = StatedNoise.read({"arms": {"sigma": 2.0}}, problem, arms=["one"])

@@ -870,7 +870,7 @@ def test_a_phase_study_takes_a_raised_budget_up_from_its_phase_on(policy: str) -
     study.tell_many(first, [evaluate(pull.arm, pull.seed) for pull in first])
     finish(study)
     assert study.doctor().is_sound
-    best = study.recommend().arm
+    (best,) = study.recommend().answer
     longest = {arm.name: arm.pulls for arm in plain.explain()}[best]
     assert {arm.name: arm.pulls for arm in study.explain()}[best] == longest
     assert study.recommend().pulls_used <= 120

@@ -3,16 +3,20 @@
 What is wrong is written into a copy of the facts: no study would write it.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.interfaces.cli import output
+from ringfence.interfaces.cli.study import doctor
 from ringfence.interfaces.studies import Study
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import AdaptivePolicy
@@ -20,6 +24,9 @@ from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import Audit, audit
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, PullFact, Round, State
+from ringfence.study.ports import Ledger
+from ringfence.study.stock import AT_ONCE
+from ringfence.study.surveying import Survey
 
 MEANS = {"one": (1.0, 0.5), "two": (0.2, 1.6), "three": (0.5, 0.6)}
 
@@ -71,7 +78,7 @@ class Facts:
     def notes(self) -> tuple[str, ...]:
         return self.audit().notes
 
-    def audit(self) -> Audit:
+    def audit(self, at_once: int = AT_ONCE) -> Audit:
         """Write the facts into a storage of their own, and audit them there."""
         storage = MemoryStorage()
         storage.create(self.plan.definition, self.head)
@@ -79,7 +86,7 @@ class Facts:
             ledger.add_pulls(self.pulls)
             for one in self.rounds:
                 ledger.add_round(one)
-            return audit(self.plan, ledger)
+            return audit(self.plan, ledger, at_once=at_once)
 
     def with_head(self, **changes: Any) -> "Facts":
         return replace(self, head=replace(self.head, **changes))
@@ -108,6 +115,12 @@ def other_seen(facts: Facts, key: str) -> dict[str, Any]:
     return seen | {key: values.tolist()}
 
 
+def beyond(facts: Facts) -> PullFact:
+    """Return a pull that was never issued."""
+    last = facts.pulls[-1]
+    return replace(last, number=last.number + 1, ordinal=last.ordinal + 1)
+
+
 def in_the_middle(facts: Facts) -> Facts:
     """Return the facts as they were when the first round was over."""
     first = facts.rounds[0]
@@ -118,7 +131,7 @@ def in_the_middle(facts: Facts) -> Facts:
 DAMAGES: dict[str, tuple[Callable[[Facts], Facts], str]] = {
     "a pull more than the budget": (
         lambda facts: facts.with_head(budget=is_charged(facts) - 1),
-        r"^\d+ pulls are charged, more than the budget of \d+$",
+        r"^\d+ is charged, more than the budget of \d+$",
     ),
     "a pull open that nobody counts": (
         lambda facts: facts.with_pull(2, state=State.ISSUED, values=None),
@@ -134,6 +147,10 @@ DAMAGES: dict[str, tuple[Callable[[Facts], Facts], str]] = {
     ),
     "a pull missing at the end": (
         lambda facts: replace(facts, pulls=facts.pulls[:-1]),
+        r"^the pulls are not numbered from 1 to \d+, each once$",
+    ),
+    "a pull beyond the last": (
+        lambda facts: replace(facts, pulls=(*facts.pulls, beyond(facts))),
         r"^the pulls are not numbered from 1 to \d+, each once$",
     ),
     "a pull of another arm": (
@@ -252,6 +269,52 @@ def test_what_is_wrong_is_named(damage: str) -> None:
     assert any(re.search(message, problem) for problem in found), found
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+def test_what_is_wrong_is_the_same_in_stretches_of_any_length(at_once: int) -> None:
+    facts = Facts.of(work(make()))
+    assert facts.audit(at_once) == facts.audit()
+    for change, _ in DAMAGES.values():
+        assert change(facts).audit(at_once) == change(facts).audit()
+
+
+class Surveyed:
+    """A ledger that tells how many pulls were taken as columns, and which one by one."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.surveyed: list[int] = []
+        self.one_by_one: list[int] = []
+
+    def __getattr__(self, key: str) -> Any:
+        return getattr(self.ledger, key)
+
+    def survey(self, first: int, last: int) -> Survey | None:
+        found = self.ledger.survey(first, last)
+        self.surveyed.append(0 if found is None else len(found.numbers))
+        return found
+
+    def pulls_between(self, first: int, last: int) -> Any:
+        found = self.ledger.pulls_between(first, last)
+        self.one_by_one += [pull.number for pull in found]
+        return found
+
+
+def test_an_audit_holds_a_stretch_of_pulls_at_a_time_and_says_how_far_it_is() -> None:
+    """A sound study is never gone through pull by pull; each is heard of twice."""
+    study, heard = work(make()), list[int]()
+    with study.desk.storage.reading("s") as ledger:
+        issued = ledger.head.issued
+        seen: Any = Surveyed(ledger)
+        found = audit(study.desk.plan, seen, at_once=10, advance=heard.append)
+    assert found.is_sound
+    assert (max(seen.surveyed), sum(seen.surveyed), seen.one_by_one) == (10, issued, [])
+    assert (sum(heard), min(heard) >= 0) == (2 * issued, True)
+    assert len([one for one in heard if one]) > issued / 10
+    heard.clear()
+    assert study.doctor(progress=heard.append) == found
+    assert sum(heard) == 2 * issued
+
+
 def always_the_first(seen: Evidence, uniforms: Floats, chosen: Integers, work: Any) -> None:
     chosen[:] = 0
 
@@ -291,3 +354,16 @@ def test_a_study_is_sound_at_every_step() -> None:
     facts = Facts.of(work(study))
     assert facts.problems() == ()
     assert facts.with_head(broken=()).problems() != ()
+
+
+def test_the_command_says_how_far_it_is_beside_its_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On standard error, where nobody takes it for a part of the document."""
+    storage = f"sqlite:///{tmp_path / 's.db'}"
+    work(make(storage=storage))
+    monkeypatch.setattr(output, "_PATIENCE_SECONDS", -1.0)
+    doctor("s", storage=storage, json=True)
+    said = capsys.readouterr()
+    assert json.loads(said.out)["ok"] is True
+    assert said.err.splitlines() == ["auditing: 50%", "auditing: 75%", "auditing: 100%"]

@@ -12,7 +12,8 @@ from ringfence.core.arrays import Floats
 from ringfence.core.errors import NoAnswerError
 from ringfence.core.problem import Problem
 from ringfence.interfaces.studies import Study
-from ringfence.reports.verdict import findings, is_tied, percent, reason, remarks, sentence
+from ringfence.reports.chances import percent
+from ringfence.reports.verdict import findings, is_tied, reason, remarks, sentence
 from ringfence.study.verdict import Flip, Status, Verdict
 
 ALPHA = 1e-6
@@ -548,7 +549,7 @@ def answer_under(rows: Any, objective: str, limits: list[str]) -> tuple[str, boo
         study = make(arms=4, objective=objective, constraints=limits)
     study.bring(rows, arm="arm", label="again")
     verdict = study.recommend()
-    return verdict.arm, verdict.feasible
+    return verdict.answer[0], verdict.feasible
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ringfence.core.problem import Problem
+from ringfence.reports.chances import percent
 from ringfence.reports.charts.map import map_chart
 from ringfence.reports.departures import departure
 from ringfence.reports.ordering import ordered_arms, shown_arms
@@ -15,7 +16,6 @@ from ringfence.reports.verdict import (
     headline,
     interval,
     outside,
-    percent,
     reason,
     sentence,
     verdict_document,

@@ -156,6 +156,7 @@ def arm_chances(answers: "Answers") -> Floats:
 
 ALL_FEASIBLE = Question(
     name="all feasible",
+    settles=True,
     reference=reference,
     separation=gap,
     gap=gap,

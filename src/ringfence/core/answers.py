@@ -19,14 +19,16 @@ DRAWS = 10_000
 class Answers(NamedTuple):
     """The right arm of every draw, and whether any arm is feasible in it.
 
-    `passing` is, arm by arm, the share of draws in which it keeps all limits; 0 for others. `whole`
-    is the share of draws in which exactly the arms that were marked do.
+    `passing` is, arm by arm, the share of draws in which it keeps all limits; 0 for others. `kept`
+    is the share of draws in which all the arms that were marked do, `whole` that in which they
+    alone do.
     """
 
     arms: Integers
     feasible: Mask
     passing: Floats
     whole: float = 0.0
+    kept: float = 0.0
 
     @property
     def chances(self) -> Floats:
@@ -55,7 +57,7 @@ def drawn_answers(
     Arms are taken one after the other, so that a thousand of them need no more room than one. A
     baseline is drawn first: all arms are compared with `factors` times that draw of it, itself too
     if it is one of them. Of arms that tie in a draw any is right: the `favoured` one is named if
-    it is among them. `marked` are the arms that a set as an answer consists of; none, if not given.
+    it is among them. `marked` are the arms of the answer that is judged; none, if not given.
     """
     limits, candidates = thresholds, [int(arm) for arm in arms]
     others = [arm for arm in candidates if arm != baseline]
@@ -65,7 +67,7 @@ def drawn_answers(
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, candidates[0])
     passing = np.zeros(len(beliefs.estimates))
     chosen = np.zeros(len(passing), np.bool_) if marked is None else marked
-    agrees = np.ones(DRAWS, np.bool_)
+    agrees, kept = np.ones(DRAWS, np.bool_), np.ones(DRAWS, np.bool_)
     for arm in order:
         draw = beliefs.draws(rng, arm, common, DRAWS)
         if arm == baseline and factors is not None:
@@ -76,6 +78,8 @@ def drawn_answers(
         passes = worst <= 0.0
         passing[arm] = passes.mean()
         agrees &= passes == chosen[arm]
+        if chosen[arm]:
+            kept &= passes
         is_ahead = np.less_equal if arm == favoured else np.less
         leads = passes & is_ahead(draw[:, 0], lowest)
         np.copyto(lowest, draw[:, 0], where=leads)
@@ -85,4 +89,5 @@ def drawn_answers(
         np.copyto(best_failing, arm, where=leads)
     any_passes = best_passing >= 0
     named = np.where(any_passes, best_passing, best_failing)
-    return Answers(named, any_passes, passing, float(agrees.mean()))
+    all_kept = float(kept.mean()) if chosen.any() else 0.0
+    return Answers(named, any_passes, passing, float(agrees.mean()), all_kept)

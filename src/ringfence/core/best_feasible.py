@@ -174,6 +174,7 @@ def arm_chances(answers: "Answers") -> Floats:
 
 BEST_FEASIBLE = Question(
     name="best feasible",
+    settles=False,
     reference=leader,
     separation=separation,
     gap=gap,

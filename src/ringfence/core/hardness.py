@@ -55,6 +55,11 @@ class Hardness:
         return tuple(i for i, arm in enumerate(self.arms) if arm.kind == "optimal")
 
     @property
+    def asks_arms_alone(self) -> bool:
+        """Whether no arm is compared with another one, so that each must be seen rightly."""
+        return all(arm.delta is not None for arm in self.arms)
+
+    @property
     def conjectured_rate(self) -> float:
         """The rate 1/H1 of the paper's conjecture, up to its universal constant."""
         return math.inf if self.h1 == 0.0 else 1.0 / self.h1

@@ -72,15 +72,10 @@ class Truth:
         marked[list(self.theory.optimal_arms)] = True
         return marked
 
-    @cached_property
-    def asks_arms_alone(self) -> bool:
-        """Whether no arm is compared with another one, so that each must be seen rightly."""
-        return all(arm.delta is not None for arm in self.theory.arms)
-
     @property
     def is_settled(self) -> bool:
         """Whether there is one right answer only: with several, which of them decides nothing."""
-        return self.asks_arms_alone or len(self.theory.optimal_arms) == 1
+        return self.theory.asks_arms_alone or len(self.theory.optimal_arms) == 1
 
     def own_cost(self, arm: int, n: float, work: CostWork) -> float:
         """Return the cost for an arm's feasibility to be other than it is, if that matters."""
@@ -108,7 +103,7 @@ def static_rate(truth: Truth, allocation: Floats, among: list[int] | None = None
     if any(allocation[arm] <= 0.0 for arm in arms) or not truth.is_settled:
         return 0.0
     work = cost_work(truth.means.shape[1])
-    if truth.asks_arms_alone:
+    if truth.theory.asks_arms_alone:
         return min((truth.own_cost(arm, allocation[arm], work) for arm in arms), default=NEVER)
     if best not in arms:
         return 0.0
@@ -148,7 +143,7 @@ def oracle(truth: Truth) -> Oracle | None:
     if not truth.is_settled:
         return None
     work = cost_work(truth.means.shape[1])
-    if truth.asks_arms_alone:
+    if truth.theory.asks_arms_alone:
         return _even_oracle(truth, work)
     others = [arm for arm in range(arm_count) if arm != best]
     highest = truth.own_cost(best, 1.0, work)

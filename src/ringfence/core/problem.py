@@ -6,14 +6,17 @@ people see is in their own units and direction. Touches its arguments only.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.attributes import Attribute, Constraint, Functions, Objective, complement
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import ExpressionError, InputError, one_of
 from ringfence.core.expressions import parse_constraint, parse_objective
+from ringfence.core.question import Question
+from ringfence.core.questions import find_question
 from ringfence.core.running import Recipe
 
 UNREACHED = 1e150  # no estimate is as large, nor what is told from a baseline
@@ -23,7 +26,9 @@ _RANGES = {"share": (0.0, 1.0), "variance": (0.0, math.inf), "std": (0.0, math.i
 
 @dataclass(frozen=True)
 class Problem:
-    """An objective and its constraints; attribute 0 is the objective, 1..m the constraints.
+    """An objective, its constraints, and the question which arms are the answer.
+
+    Attribute 0 is the objective, 1..m are the constraints.
 
     >>> import ringfence as rf
     >>> problem = rf.Problem.parse("maximize mean(score)", "p95(latency_ms) <= 200")
@@ -35,6 +40,7 @@ class Problem:
 
     objective: Objective
     constraints: tuple[Constraint, ...]
+    question: Question = field(default=BEST_FEASIBLE, repr=False)
 
     @classmethod
     def parse(
@@ -43,10 +49,12 @@ class Problem:
         constraints: str | Sequence[str],
         *,
         functions: Functions | None = None,
+        answer: str = BEST_FEASIBLE.name,
     ) -> "Problem":
         """Read a problem from its expressions; an error names the one that cannot be read.
 
-        `functions` are attributes of the user's own, by the name that expressions call them.
+        `functions` are attributes of the user's own, by the name that expressions call them;
+        `answer` is which arms are asked for: "best feasible" or "all feasible".
         """
         if isinstance(constraints, str):
             constraints = [constraints]
@@ -65,7 +73,11 @@ class Problem:
                 parsed.append(parse_constraint(text, functions))
             except ExpressionError as error:
                 raise _placed(f"constraints[{place}]", error) from None
-        return cls(parsed_objective, tuple(parsed))
+        return cls(parsed_objective, tuple(parsed), find_question(answer))
+
+    def asking(self, answer: str | None) -> "Problem":
+        """Return the problem with another question; with its own where none is given."""
+        return self if answer is None else replace(self, question=find_question(answer))
 
     def with_possible_limits(self) -> "Problem":
         """Return the problem; a limit where its attribute can never be is refused.
@@ -130,7 +142,7 @@ class Problem:
         the share's noise is known without a density, from the first pulls on, and its constant
         is proven.
         """
-        return Problem(self.objective, tuple(map(_as_share, self.constraints)))
+        return replace(self, constraints=tuple(map(_as_share, self.constraints)))
 
     @property
     def means(self) -> Mask:

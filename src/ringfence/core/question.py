@@ -27,7 +27,10 @@ Kind = Literal["optimal", "feasible-suboptimal", "deceiver", "infeasible-subopti
 
 
 class Question(NamedTuple):
-    """What is asked of the arms; every field but the name is a plain function.
+    """What is asked of the arms; every field but the first two is a plain function.
+
+    A question `settles` arms where one that is no longer pulled still belongs to the answer or not,
+    by its last estimate; else an arm that is dropped cannot be the answer.
 
     >>> from ringfence.core.questions import find_question
     >>> find_question("all feasible").gap(0.3, -2.0, 0.0)
@@ -35,6 +38,7 @@ class Question(NamedTuple):
     """
 
     name: str
+    settles: bool
     # (estimates, alive, scales, thresholds, priority) -> arm, objective and margin of the arm from
     # which gaps are taken; -1 where there is none
     reference: Callable[[Floats, Mask, Floats, Floats, Integers], tuple[int, float, float]]
@@ -67,3 +71,7 @@ class Question(NamedTuple):
     chance: Callable[["Answers", Mask, bool], float]
     # draws of the truth -> for each arm, the share of draws in which it belongs to the answer
     arm_chances: Callable[["Answers"], Floats]
+
+    def is_like(self, other: "Question") -> bool:
+        """Tell whether another question is this one, be it loaded or sent here once more."""
+        return self.name == other.name

@@ -251,6 +251,9 @@ name = {name}
 objective = {objective}
 constraints = {constraints}
 
+# Which arms are asked for: the best of those inside their limits, or every one of them.
+# answer = "all feasible"
+
 # How many pulls in all. It may rise later, never fall.
 budget = {budget}
 

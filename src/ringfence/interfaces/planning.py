@@ -13,7 +13,7 @@ from ringfence.core.errors import InputError
 from ringfence.interfaces.counting import LEAST_TARGET, Wanted, counted, require_countable
 from ringfence.interfaces.rare import Hands, by_importance
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.policies.registry import quick_policies_for
 from ringfence.reports.notebook_results import plan_html
 from ringfence.simulation.cells import smallest_budget
 from ringfence.simulation.experiment import Experiment, scales_for
@@ -307,7 +307,7 @@ class Planner:
         found = [Alternative(policy.name, point.budget, is_rough=False)]
         found += [
             self.rough(other.name, self.instance, other, point)
-            for other in QUICK_POLICIES
+            for other in quick_policies_for(self.instance.problem.question)
             if other.name != policy.name
         ]
         return sorted(found, key=lambda one: (one.budget is None, one.budget))

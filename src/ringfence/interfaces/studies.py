@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ringfence.core.attributes import Functions
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, nearest
 from ringfence.core.streams import pull_seed, whole_seed
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
@@ -100,6 +101,7 @@ class Study(StudyViews, AsyncCalls):
         retries: int = 0,
         max_failures: int = 3,
         max_leases: int = 10,
+        answer: str = BEST_FEASIBLE.name,
         baseline: str | None = None,
         noise: Mapping[str, Any] | None = None,
         on_failure: Mapping[str, float] | None = None,
@@ -110,18 +112,19 @@ class Study(StudyViews, AsyncCalls):
         """Create a study; it is on disk when this returns.
 
         `storage` is a URL, by default sqlite:///NAME.db in the current folder. `batch` is how many
-        pulls an adaptive policy decides at once: as many as there are workers is a good choice.
-        A `policy` of your own is kept as "module:name", where it is found again.
-        Without a seed one is drawn and kept. Further `metrics` are recorded beside those of the
-        expressions. `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))"
-        are relative to; it is never rejected. `noise` says what is known of metrics, by name:
-        {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of all whose means are judged; what is
-        not stated is estimated. A pull is issued again when its lease ran out, until `max_leases`
-        of them have, or when it failed, `retries` times; an arm whose pulls failed `max_failures`
-        times in a row is withdrawn. `on_failure` is the observation that is told in place of a
-        failure, `on_timeout` that in place of one that took too long; limits on `failed`, such as
-        "mean(failed) <= 0.02", count failures. With `load_if_exists` a study of that name is
-        loaded if it is the same one.
+        pulls an adaptive policy decides at once: as many as there are workers is a good choice. A
+        `policy` of your own is kept as "module:name", where it is found again. Without a seed one
+        is drawn and kept. Further `metrics` are recorded beside those of the expressions. `answer`
+        is which arms are asked for: the "best feasible" one, or "all feasible". `baseline` is the
+        arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))" are relative to; it is never
+        rejected. `noise` says what is known of metrics, by name: {"sigma": 12.0}, {"bounds": [0,
+        1]}, or "covariance" of all whose means are judged; under "arms", sigmas of single arms by
+        arm and metric; what is not stated is estimated. A pull is issued again when its lease ran
+        out, until `max_leases` of them have, or when it failed, `retries` times; an arm whose pulls
+        failed `max_failures` times in a row is withdrawn. `on_failure` is the observation that is
+        told in place of a failure, `on_timeout` that in place of one that took too long; limits on
+        `failed`, such as "mean(failed) <= 0.02", count failures. With `load_if_exists` a study of
+        that name is loaded if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -155,6 +158,7 @@ class Study(StudyViews, AsyncCalls):
             retries=at_least("retries", retries, 0),
             max_failures=at_least("max_failures", max_failures, 1),
             max_leases=at_least("max_leases", max_leases, 1),
+            answer=text_of("answer", answer),
             baseline=baseline,
             noise={} if noise is None else noise,
             on_failure={} if on_failure is None else on_failure,
@@ -504,7 +508,16 @@ class Study(StudyViews, AsyncCalls):
     def require_same(self, other: Definition, *, seed_matters: bool) -> None:
         """Refuse to go on with a definition that differs from the stored one; show how."""
         mine, theirs = self.definition.to_dict(), other.to_dict()
-        keys = ["objective", "constraints", "arms", "policy", "batch", "metrics", "baseline"]
+        keys = [
+            "objective",
+            "constraints",
+            "answer",
+            "arms",
+            "policy",
+            "batch",
+            "metrics",
+            "baseline",
+        ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
         keys += ["on_failure", "on_timeout"]
         keys += ["seed"] * seed_matters

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ringfence.core.attributes import Functions
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
 from ringfence.execution.backoff import Backoff
@@ -60,6 +61,7 @@ class _File(BaseModel):
     name: str
     objective: str
     constraints: list[str]
+    answer: str = BEST_FEASIBLE.name
     budget: int
     policy: str = "top-two"
     arms: list[str] | dict[str, dict[str, Any]]
@@ -130,6 +132,7 @@ class StudyFile:
             "arms": file.arms,
             "objective": file.objective,
             "constraints": file.constraints,
+            "answer": file.answer,
             "budget": file.budget,
             "policy": file.policy,
             "storage": storage,
@@ -162,6 +165,7 @@ class StudyFile:
         said = {
             "objective": file.objective,
             "constraints": tuple(file.constraints),
+            "answer": file.answer,
             "arms": arms_of(file.arms),
             "policy": file.policy,
             "baseline": file.baseline,
@@ -269,5 +273,5 @@ def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
         name: loaded_function(f"functions.{name}", text, path.parent)
         for name, text in (file.functions or {}).items()
     }
-    Problem.parse(file.objective, file.constraints, functions=functions)
+    Problem.parse(file.objective, file.constraints, functions=functions, answer=file.answer)
     return StudyFile(path, file, functions)

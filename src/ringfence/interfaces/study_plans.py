@@ -21,6 +21,7 @@ _TRUTHS = 40
 def plan_from_study(
     study: Study, target: float, hands: Hands, advance: Advance | None = None, *,
     policy: Policy | None = None, scales: str | None = None, brief: bool = False,
+    answer: str | None = None,
 ) -> Plan:  # fmt: skip
     """Return the plan for an instance like what a study has seen so far.
 
@@ -30,8 +31,8 @@ def plan_from_study(
     """
     chosen = study.desk.plan.policy if policy is None else policy
     view = study.view()
-    instance, evidence, kept = seen_instance(study)
-    plan = study.desk.plan
+    seen, evidence, kept = seen_instance(study)
+    instance, plan = seen.asking(answer), study.desk.plan
     if scales is None and plan.noise.is_whole(plan.problem):
         scales = "known"
     found = plan_instance(instance, chosen, target, hands, advance, scales=scales, brief=brief)

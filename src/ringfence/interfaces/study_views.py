@@ -4,6 +4,7 @@ Nothing here changes it. May touch every room.
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from ringfence.core.errors import (
     one_of,
 )
 from ringfence.core.streams import pull_seeds
+from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
+from ringfence.interfaces.kept_verdicts import is_another, latest_verdict, verdict_on
 from ringfence.interfaces.leases import Status
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
@@ -27,7 +30,7 @@ from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Round
 from ringfence.study.reading import View
-from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running, verdict_of
+from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running
 
 ROUNDS_DRAWN = 200  # of a study that has more: evenly spread, the first and the last among them
 
@@ -55,13 +58,13 @@ class StudyViews:
 
     def recommend(self) -> Verdict:
         """Return the verdict on all that was told so far."""
-        return self.verdict_on(self.desk.look())
+        return latest_verdict(self.desk) or self.verdict_on(self.desk.look())
 
     def verdict_on(self, view: View) -> Verdict:
         """Return the verdict on what was viewed; the error says why there is none."""
         if not in_the_running(view).any():
             raise NoAnswerError(no_answer(self.desk.plan, view))
-        return verdict_of(self.desk.plan, view)
+        return verdict_on(self.desk, view)
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""
@@ -175,7 +178,7 @@ class StudyViews:
         view = self.desk.look()
         verdict: Verdict | None = None
         if in_the_running(view).any():
-            verdict = verdict_of(self.desk.plan, view)
+            verdict = verdict_on(self.desk, view)
         found: Verdict | str = verdict or "Nothing to judge yet."
         if verdict is None and view.head.finished:
             found = no_answer(self.desk.plan, view)
@@ -194,8 +197,8 @@ class StudyViews:
             best, flag = verdict.arm, verdict.feasible
         elif running.any():
             with suppress(EstimateError):
-                place, flag = answer_of(self.desk.plan, running, view.snapshot)
-                best = names[place]
+                found = answer_of(self.desk.plan, running, view.snapshot)
+                best, flag = names[found.named] if found.named >= 0 else None, found.feasible
         return Status(
             study=self.name,
             told=view.told,
@@ -236,10 +239,17 @@ class StudyViews:
         }
         return columns
 
-    def doctor(self) -> Audit:
-        """Audit the study from its stored facts."""
+    def doctor(self, *, progress: Progress | None = None) -> Audit:
+        """Audit the study from its stored facts.
+
+        `progress` is told of so many more pulls: of each when it was read, and once more when what
+        it led to was decided again.
+        """
         with self.desk.storage.reading(self.name) as ledger:
-            return audit(self.desk.plan, ledger)
+            found = audit(self.desk.plan, ledger, advance=progress or (lambda _: None))
+        if found.is_sound and is_another(self.desk):
+            found = replace(found, problems=("the verdict that was kept is not what follows",))
+        return found
 
     def view(self) -> View:
         """Return where the study stands and all that it has seen, for reports."""

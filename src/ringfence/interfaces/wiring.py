@@ -37,11 +37,13 @@ from ringfence.interfaces.rare import (
 from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
-from ringfence.policies.registry import QUICK_POLICIES
+from ringfence.policies.policy import Policy
+from ringfence.policies.registry import QUICK_POLICIES, quick_policies_for
 from ringfence.reports.replay import Replay
 from ringfence.simulation.counts import chunk_sizes, total
 from ringfence.simulation.engines import CPU, find_engine, is_worth_a_gpu
 from ringfence.simulation.experiment import SCALES, Experiment, scales_for
+from ringfence.simulation.instance import Instance
 from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
 from ringfence.simulation.rare.results import RareResult
@@ -57,6 +59,7 @@ def simulate(
     policy: AnyPolicy = ...,
     *,
     budget: int,
+    answer: str | None = ...,
     replications: int = ...,
     seed: int = ...,
     scales: str | None = ...,
@@ -75,6 +78,7 @@ def simulate(
     policy: AnyPolicy = ...,
     *,
     budget: int,
+    answer: str | None = ...,
     replications: int = ...,
     seed: int = ...,
     scales: str | None = ...,
@@ -92,6 +96,7 @@ def simulate(
     policy: AnyPolicy = "constrained-sr",
     *,
     budget: int,
+    answer: str | None = None,
     replications: int = REPLICATIONS,
     seed: int = 0,
     scales: str | None = None,
@@ -104,12 +109,14 @@ def simulate(
 ) -> SimulationResult | RareResult:
     """Return how often a policy errs on an instance at a budget.
 
-    The result for a seed is the same on any number of threads. With `scales="estimated"` the
-    policy learns the noise from its pulls, as in a study; with "known" it is told. Unless stated,
-    adaptive policies learn it where errors are counted, and all others are told. `batch` is how
-    many pulls an adaptive policy decides at once. `engine="reference"` pulls one sample at a time
-    in plain Python, `"cuda"` runs on all NVIDIA GPUs there are, and `"auto"` on these where it is
-    worth it. `executor`, if given, takes the place of threads: processes, or a cluster (Dask's
+    `answer` is which arms are asked for, "best feasible" or "all feasible": as the instance says
+    unless it is given. The result for a seed is the same on any number of threads. With
+    `scales="estimated"` the policy learns the noise from its pulls, as in a study; with "known" it
+    is told. Unless stated, adaptive policies learn it where errors are counted, and all others are
+    told. `batch` is how many pulls an adaptive policy decides at once. `engine="reference"` pulls
+    one sample at a time in plain Python, `"cuda"` runs on all NVIDIA GPUs there are, and `"auto"`
+    on these where it is worth it. `executor`, if given, takes the place of threads: processes, or a
+    cluster (Dask's
     client.get_executor()). `progress` is told of finished replications as they come.
 
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
@@ -134,7 +141,7 @@ def simulate(
     if scales is None and method != "monte-carlo":
         scales = "known"  # the rare methods have no others
     experiment = Experiment(
-        loaded,
+        loaded.asking(answer),
         ruled_by,
         budget,
         scales=scales_for(scales, [ruled_by]),
@@ -174,8 +181,9 @@ def simulate(
 def compare(
     instances: AnyInstance | Sequence[AnyInstance],
     *,
-    policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
+    policies: AnyPolicy | Sequence[AnyPolicy] | None = None,
     budgets: int | Sequence[int],
+    answer: str | None = None,
     replications: int = 100_000,
     seed: int = 0,
     scales: str | None = None,
@@ -186,10 +194,11 @@ def compare(
 ) -> list[ComparisonRow]:
     """Return a row for every instance, budget and policy, on common random numbers.
 
-    All policies learn the noise (`scales="estimated"`) or all are told it ("known"). Unless stated,
-    they learn it if one of them is adaptive, as in a study. Policies on the same schedule see
-    identical pulls, if the noise is known and no limit is relative to a baseline; adaptive policies
-    go their own ways. Every ratio is to the first policy.
+    Unless `policies` are given these are all quick ones that answer what is asked: by each
+    instance, or by `answer`. All policies learn the noise (`scales="estimated"`) or all are told it
+    ("known"). Unless stated, they learn it if one of them is adaptive, as in a study. Policies on
+    the same schedule see identical pulls, if the noise is known and no limit is relative to a
+    baseline; adaptive policies go their own ways. Every ratio is to the first policy.
 
     >>> import ringfence as rf
     >>> rows = rf.compare(
@@ -203,14 +212,15 @@ def compare(
     replications, threads = positive("replications", replications), threads_of(threads)
     seed, batch = whole_seed(seed), positive("batch", batch)
     sources = listed("instances", instances, ONE_INSTANCE)
-    chosen, amounts = policies_of(policies), listed("budgets", budgets)
-    scales = scales_for(scales, chosen)
+    loaded = [instance_of(source).asking(answer) for source in sources]
+    chosen = policies_of(_usual(loaded) if policies is None else policies)
+    amounts, scales = listed("budgets", budgets), scales_for(scales, chosen)
     plans = [
         [
-            Experiment(loaded, policy, budget, shared=True, scales=scales, batch=batch)
+            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch)
             for policy in chosen
         ]
-        for loaded in map(instance_of, sources)
+        for one in loaded
         for budget in amounts
     ]
     return [
@@ -227,11 +237,18 @@ def compare(
     ]
 
 
+def _usual(instances: Sequence[Instance]) -> list[Policy]:
+    """Return the quick policies that answer what all of some instances ask."""
+    first, *others = [quick_policies_for(one.problem.question) for one in instances]
+    return [policy for policy in first if all(policy in each for each in others)]
+
+
 def plan(
     instance: AnyInstance | Study,
     policy: AnyPolicy | None = None,
     *,
     target_error: float,
+    answer: str | None = None,
     seed: int = 0,
     scales: str | None = None,
     brief: bool = False,
@@ -244,12 +261,13 @@ def plan(
     It is the least where the error falls steadily with the budget; where it goes up and down
     (limits on quantiles, few pulls), it is one that suffices. With a `Study` in place of an
     instance, its estimates are taken for the truth, and its own policy unless another is named;
-    else the policy is constrained-sr. With `scales="estimated"` policies learn the noise from their
-    pulls, with "known" they are told it; unless stated, an adaptive policy learns it, as in a
-    study, if the target is not too rare to be counted (1e-3). A brief plan leaves out what other
-    policies need, and what a looser limit or fewer arms would save. An adaptive policy decides up
-    to a hundredth of its pulls so far at once, and up to 3% where it learns the noise. `advance`
-    hears what is being done: a first estimate at once, and then each budget.
+    else the policy is constrained-sr. `answer` is which arms are asked for, unless as the instance
+    or the study says. With `scales="estimated"` policies learn the noise from their pulls, with
+    "known" they are told it; unless stated, an adaptive policy learns it, as in a study, if the
+    target is not too rare to be counted (1e-3). A brief plan leaves out what other policies need,
+    and what a looser limit or fewer arms would save. An adaptive policy decides up to a hundredth
+    of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
+    being done: a first estimate at once, and then each budget.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
@@ -261,10 +279,11 @@ def plan(
     if isinstance(instance, Study):
         chosen = None if policy is None else policy_of(policy)
         return plan_from_study(
-            instance, target_error, hands, advance, policy=chosen, scales=scales, brief=brief
-        )
+            instance, target_error, hands, advance,
+            policy=chosen, scales=scales, brief=brief, answer=answer,
+        )  # fmt: skip
     chosen = policy_of("constrained-sr" if policy is None else policy)
-    loaded = instance_of(instance)
+    loaded = instance_of(instance).asking(answer)
     return plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
 
 

@@ -6,15 +6,16 @@ and draws the uniforms; the course says what is pulled next, and when it has see
     make_state(opening, arm_count, attribute_count, slots)    room for all that follows
     begin(seen, state, fresh)                                 fills `fresh` with the first pulls
     decide(seen, state, uniforms, size, fresh) -> bool        fills it with the next; False: enough
-    answer(seen, state) -> (arm, whether it is feasible)
+    answer(seen, state, marked) -> (arm, flag)                what the question asks for: it marks
+                                                              the arms, names one, says the flag
 
 `fresh` has the pulls of each arm and is all zeros when `decide` is called. `size` is how many pulls
 the runner would have in a batch, and there is a uniform for each choice in it: of those that stand
 for several pulls the first stand for one more. A course that drops arms takes them out of
-`seen.alive`. Every state has `phase`, the number of the phase or batch, and `faults`, how often a
-rule named an arm that is not alive, both of one number; and the first `dropped_count` of `dropped`
-are the arms that are gone, in their order. Kernels, GPUs and plain Python run the very same
-functions.
+`seen.alive`. Where its question settles arms, `answer` is asked with those alive again that were
+settled. Every state has `phase`, the number of the phase or batch, and `faults`, how often a rule
+named an arm that is not alive, both of one number; and the first `dropped_count` of `dropped` are
+the arms that are gone, in their order. Kernels, GPUs and plain Python run the very same functions.
 
 A policy that drops arms becomes a course by `phased`, one that chooses them by `choosing`. What a
 baseline asks for is in these two: it is never dropped, and pulled beside the arms that are chosen.
@@ -27,38 +28,52 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import add_extra, ration
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import add_choice, kept_beside
+from ringfence.core.question import Question
 from ringfence.core.schedule import Phase
-from ringfence.policies.evidence import Answer, Choose, Evidence, Reject, apparent_answer
+from ringfence.policies.evidence import Answer, Choose, Evidence, Reject
 
 
 class Course(NamedTuple):
     """What a policy is to whoever runs it.
 
-    `rule` is the policy's own function, for engines that can ask it in a faster way. Of rules that
-    do not look at covariances, which `uses_covariances` tells, nobody need estimate any.
+    `question` is what `answer` answers. `rule` is the policy's own function, for engines that can
+    ask it in a faster way. Of rules that do not look at covariances, which `uses_covariances`
+    tells, nobody need estimate any.
     """
 
+    question: Question
     rule: Callable[..., Any]
     make_state: Callable[..., Any]
     begin: Callable[..., None]
     decide: Callable[..., bool]
-    answer: Callable[[Evidence, Any], tuple[int, bool]]
+    answer: Callable[[Evidence, Any, Mask], tuple[int, bool]]
     uses_covariances: bool
 
 
 class Opening(NamedTuple):
-    """What a policy makes of a budget: the first pulls of each arm, and phases if it has any."""
+    """What a policy makes of a budget: the first pulls of each arm, and phases if it has any.
+
+    `prices` of a pull, by arm, are those of the allowance; there are none where all are equal.
+    """
 
     first_pulls: int
     phases: tuple[Phase, ...] = ()
+    prices: tuple[int, ...] = ()
 
 
 class PhaseState(NamedTuple):
-    """The phases, a row (pulls, extra, keep) each, and the arms dropped so far, in their order."""
+    """The phases, a row (pulls, extra, keep) each, and the arms dropped so far, in their order.
+
+    `prices` are by arm, and `rest` is what the phases so far leave to the next one, as `ration`
+    counts it.
+    """
 
     phases: Integers
+    prices: Integers
+    rest: Integers
     dropped: Integers
     dropped_count: Integers
     phase: Integers
@@ -95,6 +110,8 @@ def make_phase_state(
     """Return the state of a course that has not begun."""
     return PhaseState(
         phases=np.array(opening.phases, np.int64),
+        prices=np.array(opening.prices or (1,) * arm_count, np.int64),
+        rest=np.zeros(1, np.int64),
         dropped=np.zeros(arm_count, np.int64),
         dropped_count=np.zeros(1, np.int64),
         phase=np.zeros(1, np.int64),
@@ -106,29 +123,35 @@ def begin_phases(seen: Evidence, state: PhaseState, fresh: Integers) -> None:
     """Fill in the first phase's pulls."""
     state.phase[0] = 0
     state.dropped_count[0] = 0
+    state.rest[0] = 0
     fill_phase(seen, state, fresh)
 
 
 def fill_phase(seen: Evidence, state: PhaseState, fresh: Integers) -> None:
     """Fill in what every survivor gets in a phase, those first in priority once more."""
-    phase = state.phase[0]
+    phase, alive, prices = state.phase[0], seen.alive, state.prices
     pulls, extra = state.phases[phase, 0], state.phases[phase, 1]
+    each, rest = ration(pulls, extra, alive, prices, state.rest[0])
     for i in range(fresh.shape[0]):
-        fresh[i] = 0
-        if seen.alive[i]:
-            fresh[i] = pulls + int(extra > 0 and is_early(i, extra, seen.alive, seen.priority))
-
-
-def is_early(arm: int, places: int, alive: Mask, priority: Integers) -> bool:
-    """Tell whether a survivor is among the first `places` survivors in priority."""
-    ahead = 0
-    for j in range(alive.shape[0]):
-        ahead += alive[j] and priority[j] < priority[arm]
-    return ahead < places
+        fresh[i] = each if alive[i] else 0
+    if extra > 0:
+        rest = add_extra(fresh, alive, seen.priority, prices, rest)
+    state.rest[0] = rest
 
 
 @cache
-def phased(reject: Reject) -> Course:
+def asked(question: Question) -> Callable[[Evidence, Any, Mask], tuple[int, bool]]:
+    """Return the answer of a course that answers a question as the estimates look."""
+    look = question.answer
+
+    def answer(seen: Evidence, state: Any, marked: Mask) -> tuple[int, bool]:
+        return look(seen.estimates, seen.alive, seen.scales, seen.thresholds, seen.priority, marked)
+
+    return answer
+
+
+@cache
+def phased(reject: Reject, question: Question) -> Course:
     """Return the course that pulls all survivors alike and drops arms by a rule between phases."""
 
     def decide(
@@ -168,8 +191,9 @@ def phased(reject: Reject) -> Course:
         return True
 
     return Course(
-        reject, make_phase_state, begin_phases, decide, apparent_answer, uses_covariances=False
-    )
+        question, reject, make_phase_state, begin_phases, decide, asked(question),
+        uses_covariances=False,
+    )  # fmt: skip
 
 
 def begin_choices(seen: Evidence, state: ChoiceState, fresh: Integers) -> None:
@@ -180,8 +204,16 @@ def begin_choices(seen: Evidence, state: ChoiceState, fresh: Integers) -> None:
 
 
 @cache
-def choosing(choose: Choose, recommend: Answer, make_work: Callable[[int, int], Any]) -> Course:
-    """Return the course that warms every arm up and then pulls what a rule chooses."""
+def choosing(
+    choose: Choose,
+    recommend: Answer | None,
+    make_work: Callable[[int, int], Any],
+    question: Question,
+) -> Course:
+    """Return the course that warms every arm up and then pulls what a rule chooses.
+
+    It answers with the arm that the policy would `recommend`, or else as the estimates look.
+    """
 
     def make_state(
         opening: Opening, arm_count: int, attribute_count: int, slots: int
@@ -219,7 +251,16 @@ def choosing(choose: Choose, recommend: Answer, make_work: Callable[[int, int], 
                 fresh[arm] += pulls
         return True
 
-    def answer(seen: Evidence, state: ChoiceState) -> tuple[int, bool]:
-        return recommend(seen, state.work)
+    if recommend is None:
+        answer = asked(question)
+    else:
 
-    return Course(choose, make_state, begin_choices, decide, answer, uses_covariances=True)
+        def answer(seen: Evidence, state: ChoiceState, marked: Mask) -> tuple[int, bool]:
+            arm, flag = recommend(seen, state.work)
+            for i in range(marked.shape[0]):
+                marked[i] = i == arm
+            return arm, flag
+
+    return Course(
+        question, choose, make_state, begin_choices, decide, answer, uses_covariances=True
+    )

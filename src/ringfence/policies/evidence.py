@@ -13,6 +13,8 @@ from ringfence.core.gaps import apparent_best, margin
 
 NOBODY: Integers = np.array([-1])
 NOBODY.flags.writeable = False
+EQUAL: Floats = np.ones(1)
+EQUAL.flags.writeable = False
 
 Reject: TypeAlias = Callable[[Floats, Integers, Mask, Floats, Floats, Integers], int]
 """(estimates, counts, alive, scales, thresholds, priority) -> the arm to drop."""
@@ -23,9 +25,11 @@ class Evidence(NamedTuple):
 
     `estimates` come from `counts` pulls; `in_flight` are pulls issued and not yet told. Arms that
     are not alive (withdrawn) are left alone. `covariances[arm]` is that of one pull. `left`, of
-    one number, are the pulls that may still be issued, those of this batch among them. `baseline`,
-    of one place, is the arm that limits are relative to, or -1: whoever runs a policy sees to it
-    that it is never dropped, and rules need not know.
+    one number, is what may still be spent, in units of the reference price: where prices are equal,
+    the pulls that may still be issued, those of this batch among them. `baseline`, of one place, is
+    the arm that limits are relative to, or -1: whoever runs a policy sees to it that it is never
+    dropped, and rules need not know. `prices` are relative to the reference price, by arm; whoever
+    runs a policy also sees to it that no batch costs more than is left.
     """
 
     estimates: Floats
@@ -36,8 +40,9 @@ class Evidence(NamedTuple):
     scales: Floats
     thresholds: Floats
     priority: Integers
-    left: Integers
+    left: Floats
     baseline: Integers = NOBODY
+    prices: Floats = EQUAL
 
 
 Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
+from ringfence.core.allowance import require_whole
 from ringfence.core.arrays import Floats
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
+from ringfence.core.question import Question
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.policies.course import Course, Opening, choosing, never, phased
 from ringfence.policies.evidence import Answer, Choose, Reject, apparent_answer
@@ -21,8 +24,7 @@ MOST_PULLS = 10**12  # a chunk's sums of pulls stay exact in 64 bits
 
 def require_budget(name: str, arm_count: int, budget: int, least: int) -> int:
     """Return the budget as a plain whole number, or refuse it."""
-    if not isinstance(budget, Integral):
-        raise InputError(f"budget = {budget!r} must be a whole number of pulls. Round it.")
+    budget = require_whole(budget)
     if budget < least:
         arms = "1 arm" if arm_count == 1 else f"{arm_count} arms"
         raise InputError(
@@ -31,14 +33,15 @@ def require_budget(name: str, arm_count: int, budget: int, least: int) -> int:
         )
     if budget > MOST_PULLS:
         raise InputError(f"budget = {budget} must be at most {MOST_PULLS}. Lower it.")
-    return int(budget)
+    return budget
 
 
 class Policy(ABC):
     """What both kinds of policies answer; make one as a PhasePolicy or an AdaptivePolicy.
 
     `has_phases` tells whether it decides between phases that its budget sets in advance, and not
-    batch by batch. By `by_gaps` and `weights` it may explain whom it drops.
+    batch by batch. By `by_gaps` and `weights` it may explain whom it drops. `questions` are those
+    that it answers.
     """
 
     name: str
@@ -47,12 +50,21 @@ class Policy(ABC):
     edition: int
     by_gaps: bool = False
     weights: Callable[[Floats], Floats] | None = None
+    questions: tuple[Question, ...] = (BEST_FEASIBLE,)
     has_phases: ClassVar[bool]
 
-    @property
     @abstractmethod
+    def course_for(self, question: Question) -> Course:
+        """Return what whoever runs the policy calls, to answer one of its questions."""
+
+    def own(self, question: Question) -> Question | None:
+        """Return a question as the policy knows it; None if it does not answer it."""
+        return next((one for one in self.questions if one.is_like(question)), None)
+
+    @property
     def course(self) -> Course:
-        """What whoever runs the policy calls."""
+        """What is called to find the best feasible arm."""
+        return self.course_for(BEST_FEASIBLE)
 
     @abstractmethod
     def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
@@ -86,7 +98,9 @@ class AdaptivePolicy(Policy):
     It spends its budget exactly. `warm_up(arm_count, budget)` is what each arm gets first,
     `make_work(arm_count, attribute_count)` the room that `choose` and `answer` write in. `edition`
     counts the rules that have had this name: raise it with a rule that chooses otherwise, so that
-    an audit does not take what the one before it chose for a mistake.
+    an audit does not take what the one before it chose for a mistake. `choose` and `answer` are for
+    the best feasible arm; of other `questions` that a policy answers, `choose_for(question)` has
+    the rule, if it is another, and the answer is what looks right.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -102,12 +116,17 @@ class AdaptivePolicy(Policy):
     make_work: Callable[[int, int], Any]
     answer: Answer = apparent_answer
     edition: int = 1
+    questions: tuple[Question, ...] = (BEST_FEASIBLE,)
+    choose_for: Callable[[Question], Choose] | None = None
     has_phases: ClassVar[bool] = False
 
-    @property
-    def course(self) -> Course:
-        """The warm-up, then batches that the rule chooses."""
-        return choosing(self.choose, self.answer, self.make_work)
+    def course_for(self, question: Question) -> Course:
+        """Return the course of the warm-up, then batches that the rule chooses."""
+        question = self.own(question) or question
+        if question.is_like(BEST_FEASIBLE):
+            return choosing(self.choose, self.answer, self.make_work, question)
+        choose = self.choose if self.choose_for is None else self.choose_for(question)
+        return choosing(choose, None, self.make_work, question)
 
     def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
         """Return the warm-up, raised to what is needed."""
@@ -131,8 +150,9 @@ class PhasePolicy(Policy):
     `reject` is None for a policy that never drops an arm; `by_gaps` tells whether it drops the
     largest gap, for those who explain what was dropped. `weights(scales)` are for a policy that
     drops the largest weighted sum of attributes, for those who say how often it errs. The answer is
-    always the arm that looks best among the survivors. `edition` counts the rules that have had
-    this name.
+    always what looks right among the survivors. `edition` counts the rules that have had this name.
+    `reject` is for the best feasible arm; of other `questions` that a policy answers,
+    `reject_for(question)` has the rule, if it is another.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("sequential-halving")
@@ -150,12 +170,16 @@ class PhasePolicy(Policy):
     by_gaps: bool = False
     weights: Callable[[Floats], Floats] | None = None
     edition: int = 1
+    questions: tuple[Question, ...] = (BEST_FEASIBLE,)
+    reject_for: Callable[[Question], Reject] | None = None
     has_phases: ClassVar[bool] = True
 
-    @property
-    def course(self) -> Course:
-        """The phases, and the rule that drops arms between them."""
-        return phased(never if self.reject is None else self.reject)
+    def course_for(self, question: Question) -> Course:
+        """Return the course of the phases, with the rule that drops arms between them."""
+        question, rule = self.own(question) or question, self.reject
+        if self.reject_for is not None and not question.is_like(BEST_FEASIBLE):
+            rule = self.reject_for(question)
+        return phased(never if rule is None else rule, question)
 
     def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
         """Return the phases for a budget, which must reach the policy's minimum.

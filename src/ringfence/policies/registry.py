@@ -6,8 +6,11 @@ May touch core and every policy.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError, RingfenceError, one_line, one_of
+from ringfence.core.question import Question
 from ringfence.policies import (
+    apt,
     constrained_sr,
     glr_halving,
     infeasible_first,
@@ -40,10 +43,36 @@ ADAPTIVE_POLICIES: tuple[AdaptivePolicy, ...] = (
     ocba_co.POLICY,
     thompson.POLICY,
 )
-POLICIES: tuple[Policy, ...] = (*PHASE_POLICIES, *ADAPTIVE_POLICIES)
+SET_POLICIES: tuple[AdaptivePolicy, ...] = (apt.POLICY,)  # of sets alone, not of one arm
+POLICIES: tuple[Policy, ...] = (*PHASE_POLICIES, *ADAPTIVE_POLICIES, *SET_POLICIES)
 
-# What comparisons run unless told otherwise: thompson takes a hundred times longer to decide.
-QUICK_POLICIES = tuple(policy for policy in POLICIES if policy is not thompson.POLICY)
+
+def policies_for(question: Question) -> tuple[Policy, ...]:
+    """Return the policies that answer a question."""
+    return tuple(policy for policy in POLICIES if policy.own(question))
+
+
+def quick_policies_for(question: Question) -> tuple[Policy, ...]:
+    """Return what comparisons run unless told otherwise.
+
+    Of our policies, thompson takes a hundred times longer to decide.
+    """
+    return tuple(one for one in policies_for(question) if one is not thompson.POLICY)
+
+
+QUICK_POLICIES = quick_policies_for(BEST_FEASIBLE)
+
+
+def require_answer(policy: Policy, question: Question) -> Policy:
+    """Return the policy if it answers a question; another is refused with the names of those."""
+    if policy.own(question) is not None:
+        return policy
+    names = ", ".join(one.name for one in policies_for(question))
+    own = ", ".join(repr(one.name) for one in policy.questions)
+    raise InputError(
+        f"policy = {policy.name!r} is not for answer = {question.name!r}, but for {own}. Use one "
+        f"of {names}, or ask for what it answers."
+    )
 
 
 def find_policy(name: str) -> Policy:

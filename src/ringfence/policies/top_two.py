@@ -2,15 +2,19 @@
 
 After TopTwo-TCI (Lardy, Katsimerou and Koolen 2025), with an information-directed split (Qin and
 You), carried over to a fixed budget and to instances without a feasible arm; docs/policies has
-the derivation. Touches its arguments only, and writes in `work` and `chosen`.
+the derivation. Where a question asks about every arm alone, there is no best arm and no split: each
+arm is its own threat. Touches its arguments only, and writes in `work` and `chosen`.
 """
 
 import math
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.all_feasible import ALL_FEASIBLE
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.cost import (
     NEVER,
     CostWork,
@@ -25,9 +29,10 @@ from ringfence.core.cost import (
 )
 from ringfence.core.gaps import lenient_margin, looks_better
 from ringfence.core.posterior import NODES, likeliest_answer
+from ringfence.core.question import Question
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.core.shrinkage import fill_shrunk
-from ringfence.policies.evidence import Evidence
+from ringfence.policies.evidence import Choose, Evidence
 from ringfence.policies.policy import AdaptivePolicy
 
 ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
@@ -62,6 +67,7 @@ class Work(NamedTuple):
     slopes: Floats
     passing: Floats
     reached: Floats
+    marked: Mask
     cost: CostWork
 
 
@@ -81,6 +87,7 @@ def make_work(arm_count: int, attribute_count: int) -> Work:
         slopes=np.zeros(arm_count),
         passing=np.zeros((arm_count, NODES)),
         reached=np.zeros((arm_count, NODES + 1)),
+        marked=np.zeros(arm_count, np.bool_),
         cost=cost_work(attribute_count),
     )
 
@@ -121,6 +128,40 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
             met += 1.0
         chosen[k] = arm
         promise(arm, work)
+
+
+@cache
+def choose_for(question: Question) -> Choose:
+    """Return the rule for a question that asks about every arm alone.
+
+    Each pull goes to the arm of the least value: its own cost, in the hurry of the end, plus the
+    log of its pulls. Nobody shares a pull.
+    """
+    look, own_cost = question.answer, question.own_cost
+
+    def choose_alone(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:
+        estimates, covariances, limits = seen.estimates, seen.covariances, seen.thresholds
+        hurry = HASTE / max(seen.left[0], 1)
+        _, feasible = look(estimates, seen.alive, seen.scales, limits, seen.priority, work.marked)
+        for i in range(work.values.shape[0]):
+            work.rises[i], work.values[i] = 0.0, NOBODY
+            if not seen.alive[i]:
+                continue
+            n = float(max(seen.counts[i], 1))
+            cost = own_cost(
+                estimates, covariances, i, n, work.marked[i], feasible, limits, work.cost
+            )
+            weight, _, hasty, _, slope = weigh(cost, 0.0, 1.0, n, 0.0, hurry, 0.0)
+            work.pulls[i], work.slopes[i] = n, slope
+            work.values[i] = hasty + math.log(weight)
+            promised = seen.in_flight[i]
+            for _ in range(promised):
+                promise(i, work)
+        for k in range(chosen.shape[0]):
+            chosen[k] = most_urgent(work.values, work.rises, 0.0, seen.priority)
+            promise(chosen[k], work)
+
+    return choose_alone
 
 
 def promise(arm: int, work: Work) -> None:
@@ -205,7 +246,7 @@ def has_regular_arms(seen: Evidence) -> bool:
 
 
 def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
-    """Put every threat's value in place, and how it grows; `hurry` is HASTE over the pulls left."""
+    """Put every threat's value in place, and how it grows; `hurry` is HASTE over what is left."""
     arm_count, pull_count = 0.0, 0.0
     for i in range(work.pulls.shape[0]):
         arm_count += 1.0 if seen.alive[i] else 0.0
@@ -268,4 +309,6 @@ POLICY = AdaptivePolicy(
     make_work=make_work,
     answer=answer,
     edition=4,
+    questions=(BEST_FEASIBLE, ALL_FEASIBLE),
+    choose_for=choose_for,
 )

@@ -1,8 +1,9 @@
-"""Uniform: pull every arm equally often and take the one that looks best.
+"""Uniform: pull every arm equally often and answer with what looks right.
 
 The honest baseline. Touches its arguments only.
 """
 
+from ringfence.core.questions import QUESTIONS
 from ringfence.core.schedule import Phase, one_more_than_arms
 from ringfence.policies.policy import PhasePolicy
 
@@ -19,4 +20,5 @@ POLICY = PhasePolicy(
     schedule=schedule,
     minimum_budget=one_more_than_arms,
     reject=None,
+    questions=QUESTIONS,
 )

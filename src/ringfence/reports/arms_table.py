@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.core.attributes import Constraint
+from ringfence.reports.chances import NEARLY_NEVER, NEARLY_SURE
 from ringfence.reports.ordering import ordered_arms, shown_arms
-from ringfence.reports.verdict import NEARLY_NEVER, NEARLY_SURE, reason, shown
+from ringfence.reports.verdict import reason, shown
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 MANY, FEW = 20, 12  # so many arms are too many for a screen, and so many of them are shown there

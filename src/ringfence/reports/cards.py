@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
-from ringfence.core.gaps import apparent_best, gap, margin, pair, separation
+from ringfence.core.gaps import margin, pair
+from ringfence.reports.chances import percent
 from ringfence.reports.departures import departure, standing
-from ringfence.reports.verdict import outside, percent, reason
+from ringfence.reports.verdict import named, outside, reason
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import Rejection, Round
+from ringfence.study.facts import Cause, Rejection, Round
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 _SAME = 1e-12
@@ -50,10 +51,9 @@ def cards_of(
         for left in one.left:
             told[left.arm] = _dropped(plan, one, left, alive.copy(), verdict.arms[left.arm].error)
             alive[left.arm] = False
-    best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
     places = {arm.name: place for place, arm in enumerate(verdict.arms)}
     return [
-        told.get(places[name]) or _kept(places[name], verdict.arms[places[name]], best, verdict)
+        told.get(places[name]) or _kept(places[name], verdict.arms[places[name]], verdict)
         for name in shown
     ]
 
@@ -65,10 +65,13 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
         said = [] if error is None else [f"The last error: {error}"]
         return Card(left.arm, name, left=True, headline="withdrawn", lines=(text, *said))
     estimates, scales = np.array(at.seen["estimates"]), np.array(at.seen["scales"])
-    problem = plan.problem.judged
-    best = apparent_best(estimates, alive, scales, problem.thresholds, plan.priority)
+    problem, question = plan.problem.judged, plan.problem.question
+    reference, _, _ = question.reference(
+        estimates, alive, scales, problem.thresholds, plan.priority
+    )
+    best = left.arm if reference < 0 else int(reference)
     others = [
-        (gap(*pair(estimates, best, int(arm), scales, problem.thresholds)), int(arm))
+        (question.gap(*pair(estimates, best, int(arm), scales, problem.thresholds)), int(arm))
         for arm in np.flatnonzero(alive)
         if arm not in (best, left.arm)
     ]
@@ -76,6 +79,12 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
     lines = [f"It left at the end of phase {at.number}, with {pulls:,} pulls: {departure(left)}."]
     if left.rival is not None:
         lines.append(_compared(plan, estimates, scales, best, left))
+    elif left.cause == Cause.SETTLED:
+        side = "over" if margin(estimates, left.arm, scales, problem.thresholds) > 0.0 else "inside"
+        lines.append(
+            f"It looked {side} its limits, by {left.gap:.3g} in units of noise. Its estimate "
+            "counts, but it gets no more pulls."
+        )
     if plan.policy.by_gaps:
         lines.extend(_runner_up(plan, others, left))
     shown = [left.arm] + ([best] if best != left.arm else [])
@@ -83,7 +92,7 @@ def _dropped(plan: Plan, at: Round, left: Rejection, alive: Mask, error: str | N
         left.arm,
         name,
         left=True,
-        headline="dropped",
+        headline="settled" if left.cause == Cause.SETTLED else "dropped",
         lines=tuple(lines),
         columns=tuple(plan.definition.arm_names[arm] for arm in shown),
         terms=tuple(_terms(plan, estimates, scales, shown)),
@@ -95,7 +104,8 @@ def _compared(plan: Plan, estimates: Floats, scales: Floats, best: int, left: Re
     thresholds = plan.problem.judged.thresholds
     rival = plan.definition.arm_names[best]
     own = abs(margin(estimates, best, scales, thresholds))
-    behind = separation(*pair(estimates, best, left.arm, scales, thresholds))
+    compared = pair(estimates, best, left.arm, scales, thresholds)
+    behind = plan.problem.question.separation(*compared)
     text = (
         f"{rival} looked best. The gap to it was {left.gap:.3g}, in units of noise: the smaller "
         f"of how far this arm trailed ({behind:.3g}) and how far {rival} was from its limits "
@@ -138,17 +148,27 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
     return rows
 
 
-def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Card:
+def _kept(place: int, arm: ArmVerdict, verdict: Verdict) -> Card:
     """Return the card of an arm that did not leave."""
     if arm.kind is None:
         why = reason(arm, verdict, alone=True)
         text = f"Too few of its pulls were told to judge it: {arm.pulls}. It is {why}."
         return Card(place, arm.name, left=False, headline="not judged", lines=(text,))
+    if verdict.problem.question.settles:
+        headline = "in the answer" if arm.name in verdict.answer else "not in the answer"
+        text = _which_side(arm, verdict)
+        terms = tuple(Term(name, (f"{one.value:.4g}",)) for name, one in arm.estimates.items())
+        lines = (text, f"It has {arm.pulls:,} pulls and is {standing(arm)}.")
+        return Card(
+            place, arm.name, left=False, headline=headline, lines=lines,
+            columns=(arm.name,), terms=terms,
+        )  # fmt: skip
+    best = named(verdict, verdict.arm)
     terms = tuple(
         Term(name, (f"{one.value:.4g}", f"{best.estimates[name].value:.4g}"))
         for name, one in arm.estimates.items()
     )
-    if arm.name == verdict.arm:
+    if arm.name in verdict.answer:
         headline, text = "the answer", _why_best(arm, verdict)
         return Card(place, arm.name, left=False, headline=headline, lines=(text,))
     objective, past = verdict.objective, outside(arm, verdict) if arm.blocked_by else ""
@@ -166,6 +186,14 @@ def _kept(place: int, arm: ArmVerdict, best: ArmVerdict, verdict: Verdict) -> Ca
         place, arm.name, left=False, headline="not the answer", lines=lines,
         columns=(arm.name, best.name), terms=terms,
     )  # fmt: skip
+
+
+def _which_side(arm: ArmVerdict, verdict: Verdict) -> str:
+    """Return on which side of its limits an arm looks, and how likely that is."""
+    if arm.blocked_by:
+        return f"It looks {outside(arm, verdict)}."
+    keeps = "" if arm.chance_feasible is None else f" ({percent(arm.chance_feasible)} likely)"
+    return f"It seems to keep every limit{keeps}."
 
 
 def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:

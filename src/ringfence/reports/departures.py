@@ -16,6 +16,8 @@ def departure(left: Rejection) -> str:
     match left.cause:
         case Cause.REJECTED:
             return f"rejected by {left.policy}"
+        case Cause.SETTLED:
+            return f"settled by {left.policy}"
         case Cause.FAILING:
             return f"withdrawn: {left.failures} failed pulls in a row"
         case Cause.UNSEEN:

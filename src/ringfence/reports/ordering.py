@@ -11,11 +11,13 @@ _ANSWER, _INSIDE, _OUTSIDE, _UNJUDGED = range(4)
 def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:
     """Return the arms as a reader wants them: the answer, those that look feasible, the others.
 
-    Each group by the objective, the best first, or by the margin where no arm looks feasible; at
-    the end those that cannot be judged.
+    Each group by the objective, the best first, or by the margin where no arm looks feasible, or
+    none is compared with another; at the end those that cannot be judged.
     """
+    if verdict.problem.question.settles:
+        return sorted(verdict.arms, key=lambda arm: _side(verdict, arm))
     arms = {arm.name: arm for arm in verdict.arms}
-    best, apparent = arms[verdict.arm], arms[verdict.apparent]
+    best, apparent = arms[verdict.arm or ""], arms[verdict.apparent or ""]
     # Of the arms that look feasible none is better than the one that looks best.
     front = apparent if (apparent.margin or 0.0) <= 0.0 else best
 
@@ -38,6 +40,16 @@ def ordered_arms(verdict: Verdict) -> list[ArmVerdict]:
     return sorted(verdict.arms, key=rank)
 
 
+def _side(verdict: Verdict, arm: ArmVerdict) -> tuple[int, float]:
+    """Return the key of an arm of a set: the best named first, then the surest of the others."""
+    if arm.kind is None or arm.margin is None:
+        return _UNJUDGED, 0.0
+    if arm.name not in verdict.answer:
+        return _OUTSIDE, arm.margin
+    sign = 1.0 if verdict.problem.objective.direction == "minimize" else -1.0
+    return _INSIDE, sign * arm.estimates[verdict.objective].value
+
+
 def shown_arms(verdict: Verdict, most: int) -> list[ArmVerdict]:
     """Return at most so many arms, in a reader's order.
 
@@ -53,6 +65,7 @@ def shown_arms(verdict: Verdict, most: int) -> list[ArmVerdict]:
         is_open = chance >= _IN_QUESTION
         urgency[arm.name] = (0, -chance) if is_open else (1, float(turn[arm.kind]))
         turn[arm.kind] += 1
-    urgency[verdict.arm] = (-1, 0.0)
+    if verdict.arm is not None:
+        urgency[verdict.arm] = (-1, 0.0)
     chosen = {arm.name for arm in sorted(ordered, key=lambda arm: urgency[arm.name])[:most]}
     return [arm for arm in ordered if arm.name in chosen]

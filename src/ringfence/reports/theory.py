@@ -7,7 +7,7 @@ import numpy as np
 from ringfence.core.arrays import Mask
 from ringfence.core.oracle import static_rate, sum_rate
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import PHASE_POLICIES
+from ringfence.policies.registry import policies_for
 from ringfence.simulation.instance import Instance
 
 _LONG_RUN = 10**9  # pulls: a schedule's shares of them are those of any large budget
@@ -20,13 +20,14 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
     the noise is the instance's own, which studies estimate;
     `oracle_is_exact` whether the noise is gaussian, so that costs are exact. Where limits are
     relative to a `baseline`, gaps are of differences, and rates and bounds, whose proofs take arms
-    for independent, are left out.
+    for independent, are left out. `optimal` is the arm that the right answer names, null if none.
     """
     theory, oracle = instance.hardness, instance.oracle
     shares = None if oracle is None else oracle.allocation
     return {
         "instance": instance.name,
-        "optimal": instance.arms[theory.optimal],
+        "answer": instance.problem.question.name,
+        "optimal": instance.arms[theory.optimal] if theory.optimal >= 0 else None,
         "feasible": theory.feasible,
         "baseline": instance.baseline,
         "arms": [
@@ -45,18 +46,24 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
         "oracle_is_exact": instance.law.covariances is not None,
         "policy_rates": None
         if oracle is None
-        else {policy.name: last_phase_rate(instance, policy) for policy in PHASE_POLICIES},
+        else {policy.name: last_phase_rate(instance, policy) for policy in _with_phases(instance)},
         "budget": budget,
         "upper_bound": None if budget is None else instance.upper_bound(budget),
     }
+
+
+def _with_phases(instance: Instance) -> list[Policy]:
+    """Return the policies with phases that answer what an instance is asked."""
+    return [one for one in policies_for(instance.problem.question) if one.has_phases]
 
 
 def last_phase_rate(instance: Instance, policy: Policy) -> float:
     """Return the rate at which a phase policy errs in its last phase.
 
     The arms that are left by then are those that it keeps when all estimates are true; where it
-    does not keep the right one, it errs ever more surely. Errors of earlier phases come on top, so
-    its own rate is at most this; uniform has no earlier phase.
+    does not keep the right one, it errs ever more surely, unless arms that left were settled.
+    Errors of earlier phases come on top, so its own rate is at most this; uniform has no earlier
+    phase.
     """
     phases = policy.phases(len(instance.arms), _LONG_RUN)
     alive, total, left = np.ones(len(instance.arms), np.bool_), 0, []
@@ -64,7 +71,7 @@ def last_phase_rate(instance: Instance, policy: Policy) -> float:
         total += phase.pulls
         left = [int(arm) for arm in np.flatnonzero(alive)]
         _reject_by_truth(instance, policy, alive, phase.keep, total)
-    if not alive[instance.hardness.optimal]:
+    if not (instance.problem.question.settles or alive[instance.hardness.optimal]):
         return 0.0
     shares = np.full(len(alive), total / _LONG_RUN)
     if policy.weights is None:
@@ -78,7 +85,7 @@ def _reject_by_truth(
     """Drop arms from `alive` as a policy would whose estimates are the truth."""
     counts, order = np.full(len(alive), pulls), np.arange(len(alive))
     while alive.sum() > keep:
-        out = policy.course.rule(
+        out = policy.course_for(instance.problem.question).rule(
             instance.means, counts, alive, instance.scales, instance.judged.thresholds, order
         )
         alive[out] = False

@@ -4,8 +4,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ringfence.reports.chances import percent
 from ringfence.reports.departures import standing, with_error
 from ringfence.reports.ordering import ordered_arms
+from ringfence.reports.sets import flipped_set, headline_of_set, said_of_set
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (
     SURE,
@@ -17,7 +19,6 @@ from ringfence.study.verdict import (
     Verdict,
 )
 
-NEARLY_SURE, NEARLY_NEVER = 0.999, 0.001  # what draws can tell
 _LIKELY = 0.5
 _MOST_NAMED, _MOST_LINES = 8, 4
 _CONSTANT = (
@@ -37,6 +38,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
     return {
         "study": verdict.study,
         "arm": verdict.arm,
+        "answer": list(verdict.answer),
         "feasible": verdict.feasible,
         "verdict": verdict.verdict,
         "confidence": verdict.confidence,
@@ -46,7 +48,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "budget": verdict.budget,
         "finished": verdict.finished,
         "arms": [_arm_document(arm, verdict) for arm in verdict.arms],
-        "flips": [vars(flip) for flip in verdict.flips],
+        "flips": [{**vars(flip), "arms": list(flip.arms)} for flip in verdict.flips],
         "exact": list(verdict.exact),
         "brought": verdict.brought,
         "apparent": verdict.apparent,
@@ -79,6 +81,8 @@ def sentence(verdict: Verdict, *, within: bool = False) -> str:
 
 
 def _said(verdict: Verdict) -> str:
+    if verdict.problem.question.settles:
+        return said_of_set(verdict)
     arm, sure = verdict.arm, percent(verdict.confidence)
     if verdict.verdict == Outcome.FEASIBLE:
         keeps = percent(verdict.chance_keeps_limits)
@@ -107,6 +111,8 @@ def _said(verdict: Verdict) -> str:
 
 def headline(verdict: Verdict, name: str | None = None) -> str:
     """Return what the verdict says, without how sure it is; `name` is how the arm is called."""
+    if verdict.problem.question.settles:
+        return headline_of_set(verdict)
     name = verdict.arm if name is None else name
     sure, likely = verdict.confidence >= SURE, verdict.confidence >= _LIKELY
     if verdict.verdict == Outcome.TOO_CLOSE:
@@ -120,25 +126,43 @@ def headline(verdict: Verdict, name: str | None = None) -> str:
     return f"no arm is feasible; {name} {nearest}"
 
 
-def percent(chance: float) -> str:
-    """Return a chance in percent, and not more exactly than draws can tell."""
-    if chance > NEARLY_SURE:
-        return f"more than {100 * NEARLY_SURE:g}%"
-    if chance < NEARLY_NEVER:
-        return f"less than {100 * NEARLY_NEVER:g}%"
-    return f"{100 * chance:.1f}%"
-
-
 def remarks(verdict: Verdict) -> list[str]:
     """Return what else a reader should know, a line each."""
-    flips = [flip_sentence(flip) for flip in verdict.flips]
+    of_set = verdict.problem.question.settles
+    flips = [flip_sentence(flip, of_set=of_set) for flip in verdict.flips]
     return [*findings(verdict), *flips, *[EXPLORATORY] * bool(flips), CAVEAT]
 
 
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
-    chosen = named(verdict, verdict.arm)
     lines = _doubted(verdict.doubts)
+    lines += _about_set(verdict) if verdict.problem.question.settles else _about_arm(verdict)
+    withdrawn = [arm for arm in verdict.arms if arm.status == Status.WITHDRAWN]
+    lines += _some(
+        [f"{arm.name} was {with_error(standing(arm), arm.error)}." for arm in withdrawn],
+        "arms were withdrawn too",
+    )
+    open_ = {doubt.attribute for doubt in verdict.doubts}
+    exact = [name for name in verdict.exact if name not in open_]
+    lines += [f"{name} never varied: it is taken to be exact." for name in exact]
+    left_over = verdict.budget - verdict.pulls_used
+    if verdict.finished and left_over and withdrawn:
+        lines.append(f"{left_over} pulls were not made: those of withdrawn arms go to no other.")
+    if verdict.brought:
+        lines.append(f"{verdict.brought} observations were brought along and not charged.")
+    return lines
+
+
+def _about_set(verdict: Verdict) -> list[str]:
+    """Return what was found about the arms of a set."""
+    silent = [_silent(named(verdict, name), verdict.doubts) for name in verdict.answer]
+    said = [lines[0] for lines in silent if lines]
+    return [*_some(said, "arms of the answer have failed pulls"), *[_FAILURES] * bool(said)]
+
+
+def _about_arm(verdict: Verdict) -> list[str]:
+    """Return what was found about the one arm that is the answer, and those that rival it."""
+    chosen, lines = named(verdict, verdict.arm), []
     if verdict.feasible and chosen.blocked_by:
         lines.append(f"{chosen.name} looks {outside(chosen, verdict)}.")
     elif chosen.blocked_by:
@@ -156,19 +180,6 @@ def findings(verdict: Verdict) -> list[str]:
         more = len(tied) - _MOST_NAMED
         names = ", ".join(tied[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         lines.append(f"As good as {verdict.arm}, by what was seen: {names}.")
-    withdrawn = [arm for arm in verdict.arms if arm.status == Status.WITHDRAWN]
-    lines += _some(
-        [f"{arm.name} was {with_error(standing(arm), arm.error)}." for arm in withdrawn],
-        "arms were withdrawn too",
-    )
-    open_ = {doubt.attribute for doubt in verdict.doubts}
-    exact = [name for name in verdict.exact if name not in open_]
-    lines += [f"{name} never varied: it is taken to be exact." for name in exact]
-    left_over = verdict.budget - verdict.pulls_used
-    if verdict.finished and left_over and withdrawn:
-        lines.append(f"{left_over} pulls were not made: those of withdrawn arms go to no other.")
-    if verdict.brought:
-        lines.append(f"{verdict.brought} observations were brought along and not charged.")
     return lines
 
 
@@ -213,9 +224,9 @@ def _silent(arm: ArmVerdict, doubts: Sequence[Doubt]) -> list[str]:
     return [f"{pulls} failed and told nothing: what is said of it rests on the others.", _FAILURES]
 
 
-def flip_sentence(flip: Flip) -> str:
-    """Return where another threshold would change what looks best."""
-    answer = f"{flip.answer} would look best"
+def flip_sentence(flip: Flip, *, of_set: bool = False) -> str:
+    """Return where another threshold would change what looks best, or the set."""
+    answer = flipped_set(flip) if of_set else f"{flip.answer} would look best"
     if flip.answer is None:
         answer = "no arm would look feasible"
     if flip.beyond is None:
@@ -223,7 +234,7 @@ def flip_sentence(flip: Flip) -> str:
     return f"With a threshold {flip.side} {flip.beyond:.6g} in {flip.constraint}, {answer}."
 
 
-def named(verdict: Verdict, name: str) -> ArmVerdict:
+def named(verdict: Verdict, name: str | None) -> ArmVerdict:
     """Return what a verdict says of one arm."""
     return next(arm for arm in verdict.arms if arm.name == name)
 
@@ -255,9 +266,9 @@ def _is_likelier(verdict: Verdict) -> bool:
 
 def is_tied(arm: ArmVerdict, verdict: Verdict) -> bool:
     """Tell whether an arm that is not the answer looks exactly as good."""
-    chosen = named(verdict, verdict.arm)
-    if arm is chosen or arm.kind is None:
+    if arm.name in verdict.answer or arm.kind is None or verdict.problem.question.settles:
         return False
+    chosen = named(verdict, verdict.arm)
     if not verdict.feasible:
         return arm.margin == chosen.margin
     return not arm.blocked_by and _objective(arm, verdict) == _objective(chosen, verdict)
@@ -276,8 +287,12 @@ def reason(arm: ArmVerdict, verdict: Verdict, *, alone: bool = False, brief: boo
     past = []
     if arm.blocked_by:
         past.append(f"looks {outside(arm, verdict, values=not brief, chance=not brief)}")
-    if not alone and arm.status == Status.RUNNING and arm.kind is not None:
-        if arm.name == verdict.arm:
+    if verdict.problem.question.settles and arm.kind is not None:
+        past = past or ["looks feasible"]
+        if arm.status == Status.RUNNING and not alone:
+            return past[0]
+    elif not alone and arm.status == Status.RUNNING and arm.kind is not None:
+        if arm.name in verdict.answer:
             return "; ".join(["the answer", *past])
         if is_tied(arm, verdict):
             return "; ".join([f"as good as {verdict.arm}", *past])
@@ -287,7 +302,10 @@ def reason(arm: ArmVerdict, verdict: Verdict, *, alone: bool = False, brief: boo
     words = with_error(standing(arm), arm.error)
     if arm.rival is not None:
         words += f" in phase {arm.phase}, against {arm.rival}"
-        words += "" if arm.gap is None else f" by a gap of {arm.gap:.3g}"
+    elif arm.status == Status.SETTLED:
+        words += f" in phase {arm.phase}"
+    if arm.gap is not None and (arm.rival is not None or arm.status == Status.SETTLED):
+        words += f" by a gap of {arm.gap:.3g}"
     return "; ".join([words, *past])
 
 

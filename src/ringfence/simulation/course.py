@@ -2,10 +2,10 @@
 
 Whatever the policy, the law and the machine, one replication is this: pull the arms that the course
 asks for and look at them, in their order; estimate the noise, where it is not known; take
-differences, where limits are relative to a baseline; let the course decide; and judge its answer. A
-recording says how pulls are drawn and remembered. `cpu` compiles this body, the engine for GPUs
-gives one replication to each thread, and `reference` runs it as it is. May touch core, policies and
-simulation's recordings.
+differences, where limits are relative to a baseline; let the course decide; and judge its answer,
+as its question says. A recording says how pulls are drawn and remembered. `cpu` compiles this body,
+the engine for GPUs gives one replication to each thread, and `reference` runs it as it is. May
+touch core, policies and simulation's recordings.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import keep_paid
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import (
     fill_difference_covariances,
@@ -24,21 +25,25 @@ from ringfence.core.streams import Generator
 from ringfence.policies.course import Course
 from ringfence.policies.evidence import Evidence
 from ringfence.simulation.records import Recording
-from ringfence.simulation.tally import Tally, judge
+from ringfence.simulation.tally import Tally, judge_of
 
 
 class Design(NamedTuple):
     """What stays the same over replications.
 
-    `scales` and `covariances` are those of known noise; estimated noise overwrites copies of them.
-    `means` tells which attributes are means, `shuffled` whether the order of arms can matter.
-    Batches are of `batch` pulls, or of the share `growth` of the pulls so far if that is more; a
-    batch is decided in at most `slots` choices, each of which may stand for several pulls. A course
-    without choices has no slots.
+    `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest`, and in
+    `total` one of each. `scales` and `covariances` are those of known noise; estimated noise
+    overwrites copies of them. `means` tells which attributes are means, `shuffled` whether the
+    order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of the pulls so
+    far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
+    several pulls. A course without choices has no slots.
     """
 
     warm_up: int
     budget: int
+    prices: Integers
+    cheapest: int
+    total: int
     batch: int
     growth: float
     slots: int
@@ -55,7 +60,8 @@ class Room(NamedTuple):
     """The arrays of one replication, used again by the next.
 
     Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
-    differences then, and `estimates` and `covariances` are those of the arms themselves.
+    differences then, and `estimates` and `covariances` are those of the arms themselves. `marked`
+    are the arms of the answer, `everyone` are all.
     """
 
     record: Any
@@ -68,6 +74,8 @@ class Room(NamedTuple):
     estimates: Floats
     covariances: Floats
     factors: Floats
+    marked: Mask
+    everyone: Mask
 
 
 def make_room(
@@ -92,6 +100,8 @@ def make_room(
         estimates=np.zeros((arm_count, width) if relative else (1, 1)),
         covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
         factors=np.zeros(width - 1) if factors is None else factors,
+        marked=np.zeros(arm_count, np.bool_),
+        everyone=np.ones(arm_count, np.bool_),
     )
 
 
@@ -110,8 +120,9 @@ def no_evidence(design: Design, baseline: int | None = None) -> Evidence:
         scales=design.scales.copy(),
         thresholds=design.thresholds,
         priority=np.arange(arm_count),
-        left=np.zeros(1, np.int64),
+        left=np.zeros(1),
         baseline=np.array([-1 if baseline is None else baseline]),
+        prices=design.prices * arm_count / design.total,
     )
 
 
@@ -141,7 +152,9 @@ def make_body(
     `forget`, `add` and `look` are those of a recording.
     """
     begin, decide, answer = course.begin, course.decide, course.answer
-    uses_covariances = course.uses_covariances
+    uses_covariances, question = course.uses_covariances, course.question
+    settles, is_lost, looks_so = question.settles, question.is_lost, question.answer
+    judge = judge_of(question)
 
     def body(
         rng: Generator,
@@ -154,8 +167,8 @@ def make_body(
     ) -> None:
         record, seen, fresh, optimal = room.record, room.seen, room.fresh, design.optimal
         counts, alive, priority = seen.counts, seen.alive, seen.priority
-        arm_count = optimal.shape[0]
-        baseline, factors = seen.baseline[0], room.factors
+        arm_count, prices = optimal.shape[0], design.prices
+        baseline, factors, marked = seen.baseline[0], room.factors, room.marked
         if relative:
             estimates, covariances = room.estimates, room.covariances
         else:
@@ -171,10 +184,7 @@ def make_body(
                     priority[i] = room.priorities[i, 0]
             state.faults[0] = 0
             begin(seen, state, fresh)
-            right_left = 0
-            for i in range(arm_count):
-                right_left += optimal[i]
-            spent, step, gone, goes_on = 0, 0, 0, True
+            pulled, spent, step, gone, lost_in, goes_on = 0, 0, 0, 0, -1, True
             while goes_on:
                 for i in range(arm_count):
                     if fresh[i] == 0:
@@ -182,7 +192,8 @@ def make_body(
                     add(rng, arrays, i, counts[i], fresh[i], record, room.scratch)
                     look(record, i, counts[i] + fresh[i], estimates)
                     counts[i] += fresh[i]
-                    spent += fresh[i]
+                    pulled += fresh[i]
+                    spent += prices[i] * fresh[i]
                     fresh[i] = 0
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
@@ -202,25 +213,32 @@ def make_body(
                         )
 
                 left = design.budget - spent
-                size = min(max(design.batch, int(design.growth * spent)), left)
+                most = left // design.cheapest
+                size = min(max(design.batch, int(design.growth * pulled)), most)
                 uniforms = room.uniforms[: min(size, design.slots)]
                 for k in range(uniforms.shape[0]):
                     uniforms[k] = order_rng.random()
-                seen.left[0] = left
+                seen.left[0] = left * arm_count / design.total
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
-                for k in range(gone, state.dropped_count[0]):
-                    if optimal[state.dropped[k]]:
-                        right_left -= 1
-                        if right_left == 0:
-                            tally.lost_in_phase[step] += 1
+                goes_on = goes_on and keep_paid(fresh, prices, left, priority)
+                if state.dropped_count[0] > gone and lost_in < 0:
+                    if settles:  # the sides that arms were settled on
+                        looks_so(
+                            seen.estimates, room.everyone, seen.scales, seen.thresholds, priority,
+                            marked,
+                        )  # fmt: skip
+                    if is_lost(optimal, alive, marked):
+                        lost_in = step
                 gone = state.dropped_count[0]
                 step += 1
 
-            arm, flag = answer(seen, state)
-            judge(tally, replication, arm, flag, optimal, design.feasible, right_left)
+            if settles:
+                alive[:] = True
+            _, flag = answer(seen, state, marked)
+            judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)
             for i in range(arm_count):
                 tally.pulls[i] += counts[i]
 

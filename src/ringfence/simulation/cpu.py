@@ -39,7 +39,7 @@ def chunk_size(experiment: Experiment) -> int:
             return max(1, int(_CHOICE_WORK / work))
         return choices.LANES * math.ceil(_CHOICE_WORK / work / choices.LANES)
     by_pull = law.draws_samples or experiment.is_recorded
-    work = arm_count**2 * (2 + law.normals) + experiment.budget * by_pull
+    work = arm_count**2 * (2 + law.normals) + experiment.allowance.pulls * by_pull
     size: int = 2 ** (_CHUNK_WORK // work).bit_length()
     return max(phases.lanes_of(experiment), min(_MOST_CHUNK, size))
 
@@ -69,7 +69,7 @@ def run_course(
     """Run the replications of a tally through the body, with a record of their pulls."""
     with _compiler_in_words(experiment):
         kernel = compiled_body(
-            experiment.policy.course,
+            experiment.course,
             recording.forget,
             recording.add,
             recording.look,

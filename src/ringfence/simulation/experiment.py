@@ -13,12 +13,15 @@ from zlib import crc32
 
 import numpy as np
 
+from ringfence.core.allowance import Allowance, require_whole
 from ringfence.core.baseline import kept_beside
 from ringfence.core.errors import InputError, one_of
+from ringfence.core.question import Question
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
-from ringfence.policies.course import Opening
+from ringfence.policies.course import Course, Opening
 from ringfence.policies.policy import Policy
+from ringfence.policies.registry import require_answer
 from ringfence.simulation.course import Design, Room, make_room
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.records import Recording, sums_recording
@@ -44,7 +47,8 @@ class Experiment:
 
     Policies on the same schedule then see identical pulls for the same seed. `scales` says whether
     the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once,
-    or the share `growth` of its pulls so far if that is more.
+    or the share `growth` of its pulls so far if that is more. The `budget` is one of pulls, unless
+    there are `prices` of a pull by arm: then both are in the smallest amount that counts.
     """
 
     instance: Instance
@@ -54,6 +58,7 @@ class Experiment:
     scales: str = "known"
     batch: int = 1
     growth: float = 0.0
+    prices: tuple[int, ...] = ()
     phases: tuple[Phase, ...] = field(init=False)
     warm_up: int = field(init=False)
 
@@ -61,10 +66,12 @@ class Experiment:
         """Cut the budget into phases, if the policy has any, or refuse it."""
         if self.scales not in SCALES:
             raise one_of("scales", self.scales, SCALES)
+        require_answer(self.policy, self.question)
         problem = self.instance.judged
+        object.__setattr__(self, "budget", require_whole(self.budget))
         opening = self.policy.opening(
             len(self.instance.arms),
-            self.budget,
+            self.allowance.pulls,
             least=max(problem.least_pulls, 2 if self.estimated else 1),
             wanted=problem.first_pulls,
         )
@@ -73,19 +80,33 @@ class Experiment:
             phases = self._beside_baseline(phases)
         object.__setattr__(self, "phases", phases)
         object.__setattr__(self, "warm_up", opening.first_pulls)
-        object.__setattr__(self, "budget", int(self.budget))
 
     def _beside_baseline(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         """Return the phases of a policy that keeps the baseline, and an arm beside it."""
         most = len(self.instance.arms)
         kept = tuple(one._replace(keep=min(most, kept_beside(one.keep))) for one in phases)
-        if pulls_used(most, kept) > self.budget:
+        if pulls_used(most, kept) > self.allowance.pulls:
             raise InputError(
                 f"policy {self.policy.name!r} goes on pulling when one arm is left, and baseline = "
                 f"{self.instance.baseline!r} is never dropped: {pulls_used(most, kept)} pulls are "
                 f"more than budget = {self.budget}. Use another policy."
             )
         return kept
+
+    @cached_property
+    def allowance(self) -> Allowance:
+        """The budget, and what a pull of each arm takes of it."""
+        return Allowance.or_pulls(self.budget, self.prices, len(self.instance.arms))
+
+    @property
+    def question(self) -> Question:
+        """What is asked of the arms."""
+        return self.instance.problem.question
+
+    @property
+    def course(self) -> Course:
+        """The course of the policy, for that question."""
+        return self.policy.course_for(self.question)
 
     @property
     def is_relative(self) -> bool:
@@ -101,9 +122,15 @@ class Experiment:
     def is_recorded(self) -> bool:
         """Whether estimates come from a record of the pulls: their sums do not suffice.
 
-        Where limits are relative they would, but only these kernels know of a baseline.
+        Where limits are relative, or prices differ, they would, but only these kernels know of a
+        baseline and of prices.
         """
-        return self.estimated or self.instance.law.needs_pulls or self.is_relative
+        return (
+            self.estimated
+            or self.instance.law.needs_pulls
+            or self.is_relative
+            or not self.allowance.is_even
+        )
 
     @property
     def is_adaptive(self) -> bool:
@@ -112,15 +139,19 @@ class Experiment:
 
     @property
     def pulls_used(self) -> int:
-        """The pulls that the policy spends."""
-        return pulls_used(len(self.instance.arms), self.phases) if self.phases else self.budget
+        """The pulls that the policy spends, at the reference price."""
+        if not self.phases:
+            return self.allowance.pulls
+        return pulls_used(len(self.instance.arms), self.phases)
 
     @property
     def most_pulls(self) -> int:
         """The pulls that one arm can have at the most."""
-        if self.phases:
+        if self.phases and self.allowance.is_even:
             return sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
-        return self.budget - (len(self.instance.arms) - 1) * self.warm_up
+        prices, first = self.allowance.prices, self.warm_up
+        spare = self.budget - first * self.allowance.total
+        return first + spare // min(prices)
 
     @property
     def blocks(self) -> int:
@@ -131,19 +162,23 @@ class Experiment:
     def choices(self) -> float:
         """About how many choices an adaptive policy makes."""
         if self.growth == 0.0:
-            return self.budget
-        return min(self.budget, _SLOTS * math.log(self.budget) / self.growth)
+            return self.allowance.pulls
+        pulls = self.allowance.pulls
+        return min(pulls, _SLOTS * math.log(pulls) / self.growth)
 
     @cached_property
     def design(self) -> Design:
         """What stays the same over replications, as arrays."""
-        instance, law = self.instance, self.instance.law
+        instance, law, allowance = self.instance, self.instance.law, self.allowance
         optimal = np.zeros(len(instance.arms), np.bool_)
         optimal[list(instance.hardness.optimal_arms)] = True
         slots = self.batch if self.growth == 0.0 else _SLOTS
         return Design(
             warm_up=self.warm_up,
-            budget=self.budget,
+            budget=allowance.spendable,
+            prices=allowance.array,
+            cheapest=min(allowance.prices),
+            total=allowance.total,
             batch=self.batch,
             growth=self.growth,
             slots=slots if self.is_adaptive else 0,
@@ -174,11 +209,15 @@ class Experiment:
             factors=self.instance.judged.factors,
         )
 
+    @property
+    def opening(self) -> Opening:
+        """What the policy makes of the allowance."""
+        return Opening(self.warm_up, self.phases, self.allowance.prices)
+
     def new_state(self) -> Any:
         """Return the state of the policy's course."""
         arm_count, width = len(self.design.optimal), len(self.design.scales)
-        opening = Opening(self.warm_up, self.phases)
-        return self.policy.course.make_state(opening, arm_count, width, self.design.slots)
+        return self.course.make_state(self.opening, arm_count, width, self.design.slots)
 
     def empty_tally(self, replications: int) -> Tally:
         """Return a tally with nothing counted."""

@@ -20,10 +20,12 @@ if numba.version_info.short > (0, 68):
     raise ImportError(f"inlining was not tried with Numba {numba.__version__}")
 
 
-# What little more than calls a rejection rule, by its name in policies/course.py. Of the functions
+# What little more than calls a rejection rule, or shares out what a phase has. Of the functions
 # around a choosing rule, the same made kernels a tenth slower.
-_COMPOSED = ("phased.<locals>.decide", "begin_phases", "fill_phase", "is_early")
-_COURSES = "ringfence.policies.course"
+_COMPOSED = {
+    "ringfence.policies.course": ("phased.<locals>.decide", "begin_phases", "fill_phase"),
+    "ringfence.core.allowance": ("ration", "add_extra", "next_in_priority", "keep_paid"),
+}
 
 
 class InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -58,7 +60,7 @@ class InlinedLowering(NativeLowering):  # type: ignore[misc]
         state.flags.no_cpython_wrapper = True
         state.flags.no_cfunc_wrapper = True
         function = state.func_id.func
-        composed = function.__module__ == _COURSES and function.__qualname__ in _COMPOSED
+        composed = function.__qualname__ in _COMPOSED.get(function.__module__, ())
         kind = ComposedLibrary if composed else InlinedLibrary
         library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
         state["library"] = library

@@ -4,7 +4,7 @@ May touch core; reads instance files through `instance_file`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Functions
 from ringfence.core.baseline import difference_scales, differences
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
 from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_bound
 from ringfence.core.oracle import Oracle, Truth, oracle
@@ -95,13 +96,15 @@ class Instance:
         objective: str,
         constraints: Sequence[str],
         baseline: str | None = None,
+        answer: str = BEST_FEASIBLE.name,
         name: str = "table",
         functions: Functions | None = None,
     ) -> "Instance":
         """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
 
-        `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to, and
-        `functions` are attributes of the user's own, by the name that expressions call them.
+        `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to,
+        `answer` which arms are asked for, and `functions` are attributes of the user's own, by the
+        name that expressions call them.
 
         >>> import pandas as pd
         >>> import ringfence as rf
@@ -127,9 +130,21 @@ class Instance:
             wanted_columns,
         )
 
-        problem = Problem.parse(objective, constraints, functions=functions).with_possible_limits()
+        problem = Problem.parse(
+            objective, constraints, functions=functions, answer=answer
+        ).with_possible_limits()
         columns = columns_of_frame(frame, wanted_columns(arm, problem))
         return table_instance(name, problem, columns, arm, baseline=baseline)
+
+    def asking(self, answer: str | None) -> "Instance":
+        """Return the instance with another question; with its own where none is given.
+
+        >>> import ringfence as rf
+        >>> instance = rf.Instance.load("paper-3").asking("all feasible")
+        >>> [name for name, arm in zip(instance.arms, instance.hardness.arms) if arm.margin <= 0]
+        ['one', 'two']
+        """
+        return self if answer is None else replace(self, problem=self.problem.asking(answer))
 
     @cached_property
     def judged(self) -> Problem:
@@ -172,7 +187,7 @@ class Instance:
     @cached_property
     def hardness(self) -> Hardness:
         """The theory of the instance."""
-        return hardness(self.compared, self.scales, self.judged.thresholds)
+        return hardness(self.compared, self.scales, self.judged.thresholds, self.problem.question)
 
     @property
     def truth(self) -> Truth:
@@ -183,6 +198,7 @@ class Instance:
             self.law.true_covariances,
             self.scales,
             self.judged.thresholds,
+            self.problem.question,
         )
 
     @cached_property
@@ -202,7 +218,9 @@ class Instance:
         return lower_bound_rate(self.hardness, self.law.covariances)
 
     def upper_bound(self, budget: int) -> float | None:
-        """Bound Constrained-SR's error; None where the constants are not proven."""
+        """Bound Constrained-SR's error; None where it, or a constant, is not proven."""
+        if not self.problem.question.is_like(BEST_FEASIBLE):
+            return None
         if not self.law.constants_are_proven or self.baseline is not None:
             return None
         return upper_bound(self.hardness, budget, constraint_count=len(self.problem.constraints))

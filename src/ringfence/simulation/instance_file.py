@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Own
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import (
     ExpressionError,
     InputError,
@@ -54,6 +55,7 @@ class _File(BaseModel):
     model_config = _SHAPE
     objective: str
     constraints: list[str]
+    answer: str = BEST_FEASIBLE.name
     baseline: str | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
@@ -122,7 +124,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(
-        file.objective, file.constraints, functions=functions
+        file.objective, file.constraints, functions=functions, answer=file.answer
     ).with_possible_limits()
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)

@@ -166,13 +166,14 @@ class Hard:
 def hardest(instance: Instance) -> list[Hard]:
     """Return what makes an instance hard: who must be told apart from what, by share of H1."""
     theory, names = instance.hardness, instance.arms
-    best = names[theory.optimal]
-    slack = abs(theory.arms[theory.optimal].margin)
+    best, slack = names[theory.optimal], abs(theory.arms[theory.optimal].margin)
     shares: dict[str, float] = {}
     for name, arm in zip(names, theory.arms, strict=True):
         if arm.Delta is None or arm.delta is None:
             continue
-        if arm.delta > slack * (1.0 + 1e-9):
+        if theory.asks_arms_alone:
+            what = f"{name} against the threshold"
+        elif arm.delta > slack * (1.0 + 1e-9):
             what = f"{best} against the threshold"
         elif arm.margin > 0.0 and arm.delta <= arm.margin and theory.feasible:
             what = f"{name} against the threshold"
@@ -210,7 +211,8 @@ def _untold(instance: Instance) -> list[str]:
         apart = abs(arm.margin) if arm.delta is None else arm.delta
         if apart >= _LEAST_APART:
             continue
-        if arm.delta is None or (theory.feasible and arm.margin > 0.0):
+        alone = arm.delta is None or theory.asks_arms_alone
+        if alone or (theory.feasible and arm.margin > 0.0):
             limit = _nearest_limit(instance, place)
             found.append(f"arm {name!r} from its limit (it lies on {limit})")
         else:

@@ -53,7 +53,7 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     law, tally = experiment.instance.law, experiment.empty_tally(replications)
     recording = pulls_recording(law, experiment.instance.arms)
     body = make_body(
-        experiment.policy.course,
+        experiment.course,
         recording.forget,
         recording.add,
         recording.look,

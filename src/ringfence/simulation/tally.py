@@ -1,15 +1,18 @@
 """What a chunk of replications counts, and how an answer is judged. Touches its arguments only."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from ringfence.core.arrays import Integers, Mask
+from ringfence.core.question import Question
 
 
 class Tally(NamedTuple):
     """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
 
-    `chosen` [arm, flag] counts the answers, infeasible first; `misjudged` the times when a rule
-    named an arm that was not alive: the fault of a rule.
+    `chosen` [arm, flag] counts the answers that an arm was in, infeasible first; `misjudged` the
+    times when a rule named an arm that was not alive: the fault of a rule.
     """
 
     wrong: Mask
@@ -25,21 +28,31 @@ def errs(is_optimal: bool, flag: bool, feasible: bool) -> bool:  # noqa: FBT001
     return not is_optimal or flag != feasible
 
 
-def judge(
-    tally: Tally,
-    replication: int,
-    answer: int,
-    flag: bool,  # noqa: FBT001
-    optimal: Mask,
-    feasible: bool,  # noqa: FBT001
-    right_left: int,
-) -> None:
-    """Count a replication's answer; `right_left` are the right arms that were still there.
+@cache
+def judge_of(question: Question) -> Callable[..., None]:
+    """Return what counts a replication's answer to a question."""
+    right = question.right
 
-    One that leaves a right arm for a wrong one loses it in the last phase.
-    """
-    tally.flag_wrong[replication] = flag != feasible
-    tally.wrong[replication] = errs(optimal[answer], flag, feasible)
-    tally.chosen[answer, int(flag)] += 1
-    if right_left > 0 and not optimal[answer]:
-        tally.lost_in_phase[tally.lost_in_phase.shape[0] - 1] += 1
+    def judge(
+        tally: Tally,
+        replication: int,
+        marked: Mask,
+        flag: bool,  # noqa: FBT001
+        optimal: Mask,
+        feasible: bool,  # noqa: FBT001
+        lost_in: int,
+    ) -> None:
+        """Count an answer; `lost_in` is the phase that dropped what was right, or -1.
+
+        One that has other arms than the right ones though none was dropped loses in the last phase.
+        """
+        tally.flag_wrong[replication] = flag != feasible
+        tally.wrong[replication] = not right(optimal, feasible, marked, flag)
+        for i in range(marked.shape[0]):
+            if marked[i]:
+                tally.chosen[i, int(flag)] += 1
+        if not right(optimal, feasible, marked, feasible):
+            last = tally.lost_in_phase.shape[0] - 1
+            tally.lost_in_phase[lost_in if lost_in >= 0 else last] += 1
+
+    return judge

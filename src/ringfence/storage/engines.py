@@ -29,6 +29,7 @@ from ringfence.storage.files import OpenedFile, OpenedJournals
 _PATIENCE_SECONDS = 60
 _NAP_SECONDS = 0.004
 _OPENED = "ringfence_opened"  # in the notes of a connection
+NOW = "now"  # of a connection that writes at once, or not at all
 _BACKENDS = ("sqlite", "postgresql")
 _PASSWORD = re.compile(r":[^/@:]*@")
 _REFUSED = re.compile(  # what a server says that is up, and will not let us in later either
@@ -108,15 +109,18 @@ def _prepare_sqlite(file: OpenedFile | None, connection: Any, record: Any) -> No
 
 def _begin_sqlite(connection: Connection) -> None:
     """Begin; wait for the write lock in short naps: SQLite's own grow to a tenth of a second."""
-    is_to_write = connection.info.pop("writes", False)
+    writes = connection.info.pop("writes", False)
     require_same_file(connection)
-    if not is_to_write:
+    if not writes:
         connection.exec_driver_sql("BEGIN")
         return
     driver = connection.connection.driver_connection
     driver.execute("PRAGMA busy_timeout = 0")  # type: ignore[union-attr]
     try:
-        _when_unlocked(lambda: driver.execute("BEGIN IMMEDIATE"))  # type: ignore[union-attr]
+        if writes == NOW:
+            driver.execute("BEGIN IMMEDIATE")  # type: ignore[union-attr]
+        else:
+            _when_unlocked(lambda: driver.execute("BEGIN IMMEDIATE"))  # type: ignore[union-attr]
     finally:
         driver.execute(f"PRAGMA busy_timeout = {1000 * _PATIENCE_SECONDS}")  # type: ignore[union-attr]
 

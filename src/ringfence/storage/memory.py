@@ -14,6 +14,7 @@ from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Kept,
     Pardon,
     PastFact,
     PullFact,
@@ -21,6 +22,7 @@ from ringfence.study.facts import (
     State,
     Tally,
 )
+from ringfence.study.surveying import Survey
 
 
 class _Pages:
@@ -36,6 +38,7 @@ class _Pages:
         self._past: list[PastFact] = []
         self._pardons: list[Pardon] = []
         self._tally: Tally | None = None
+        self._kept: dict[str, Kept] = {}
 
     @property
     def now(self) -> float:
@@ -73,6 +76,9 @@ class _Pages:
 
     def harvest(self, first: int, last: int) -> Harvest:
         return Harvest.of(self.pulls_between(first, last), self.metric_count)
+
+    def survey(self, first: int, last: int) -> Survey | None:
+        return Survey.of(self.pulls_between(first, last), self.metric_count)
 
     def extras(self) -> Mapping[int, Mapping[str, float]]:
         return {n: pull.extras for n, pull in sorted(self._pulls.items()) if pull.extras}
@@ -130,6 +136,13 @@ class _Pages:
     def set_tally(self, tally: Tally) -> None:
         self._tally = tally
 
+    def kept(self, kind: str, key: str) -> Kept | None:
+        found = self._kept.get(kind)
+        return found if found is not None and found.key == key else None
+
+    def keep(self, kept: Kept) -> None:
+        self._kept[kept.kind] = kept
+
     def begin(self) -> None:
         lengths = (len(self._rounds), len(self._past), len(self._pardons))
         self._saved = (self.head, self._tally, *lengths)
@@ -182,6 +195,12 @@ class MemoryStorage:
         with self._lock:
             self._pages(name)
             del self._studies[name]
+
+    def keep(self, name: str, kept: Kept) -> None:
+        """Remember what was worked out, if the study is still there."""
+        with self._lock:
+            if name in self._studies:
+                self._studies[name].keep(kept)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[_Pages]:

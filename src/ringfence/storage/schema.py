@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0006"
+HEAD = "0008"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -118,5 +118,15 @@ tallies = Table(
     metadata,
     Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
     Column("through", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+# What was worked out of facts by somebody who looked, with what it rests on as its key.
+kept = Table(
+    "ringfence_kept",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("key", Text, nullable=False),
     Column("content", LargeBinary, nullable=False),
 )

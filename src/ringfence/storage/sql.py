@@ -10,7 +10,7 @@ import json
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ringfence.core.errors import InputError
+from ringfence.core.errors import InputError, StorageError
 from ringfence.storage import schema
-from ringfence.storage.engines import in_words, open_engine, require_same_file
+from ringfence.storage.engines import NOW, in_words, open_engine, require_same_file
 from ringfence.storage.memory import missing, taken
 from ringfence.storage.rows import (
     definition_of,
@@ -35,16 +35,19 @@ from ringfence.storage.rows import (
     pull_row,
     round_of,
 )
+from ringfence.storage.surveys import survey_between
 from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Kept,
     Pardon,
     PastFact,
     PullFact,
     Round,
     Tally,
 )
+from ringfence.study.surveying import Survey
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -64,6 +67,8 @@ _LATEST_DEADLINES = sa.text(  # of all issued pulls, and of each holder's: two s
     "SELECT holder, MAX(deadline) FROM ringfence_pulls "
     "WHERE study = :study AND state = 'issued' AND holder IS NOT NULL GROUP BY holder"
 )
+_AT_ONCE = sa.text("SET LOCAL lock_timeout = '50ms'")
+_FACTS = (*(schema.past, schema.pulls, schema.rounds, schema.tallies, schema.pardons, schema.kept),)
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
 
@@ -105,6 +110,17 @@ class SqlStorage:
             ledger.delete()
         self._known.pop(name, None)
 
+    def keep(self, name: str, kept: Kept) -> None:
+        """Remember what was worked out, if nobody is writing and we may."""
+        mine = sa.select(schema.studies.c.id).where(schema.studies.c.name == name)
+        table = schema.kept
+        with suppress(StorageError), in_words(self.url), self._transaction(now=True) as connection:
+            if (study := connection.execute(mine).scalar()) is None:
+                return
+            is_mine = sa.and_(table.c.study == study, table.c.kind == kept.kind)
+            connection.execute(sa.delete(table).where(is_mine))
+            connection.execute(sa.insert(table), {"study": study, **vars(kept)})
+
     @contextmanager
     def writing(self, name: str) -> Iterator["SqlLedger"]:
         """Open a transaction."""
@@ -141,11 +157,14 @@ class SqlStorage:
         return SqlLedger(connection, row["id"], known[1], row)
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, *, now: bool = False) -> Iterator[Connection]:
+        """Open a transaction that writes; with `now`, fail rather than wait for others."""
         with self.engine.connect() as connection:
             if connection.dialect.name == "sqlite":
-                connection.info["writes"] = True
+                connection.info["writes"] = NOW if now else True
             with connection.begin():
+                if now and connection.dialect.name == "postgresql":
+                    connection.execute(_AT_ONCE)
                 yield connection
             require_same_file(connection)  # or it was written to a file that nobody will find
 
@@ -257,6 +276,11 @@ class SqlLedger:
         """Return what became of a stretch of pulls."""
         width = len(self.definition.metrics)
         return harvest_between(self._connection, self._study, width, first, last)
+
+    def survey(self, first: int, last: int) -> Survey | None:
+        """Return all facts of a stretch of pulls."""
+        width = len(self.definition.metrics)
+        return survey_between(self._connection, self._study, width, first, last)
 
     def extras(self) -> Mapping[int, Mapping[str, float]]:
         """Return further numbers of observations."""
@@ -375,9 +399,18 @@ class SqlLedger:
         if not done.rowcount:
             self._connection.execute(sa.insert(table), {"study": self._study, **row})
 
+    def kept(self, kind: str, key: str) -> Kept | None:
+        """Return what was kept under this key."""
+        columns = schema.kept.c
+        query = sa.select(columns.content).where(
+            columns.study == self._study, columns.kind == kind, columns.key == key
+        )
+        content = self._connection.execute(query).scalar()
+        return None if content is None else Kept(kind, key, bytes(content))
+
     def delete(self) -> None:
         """Remove the study with all its facts."""
-        for table in (schema.past, schema.pulls, schema.rounds, schema.tallies, schema.pardons):
+        for table in _FACTS:
             self._connection.execute(sa.delete(table).where(table.c.study == self._study))
         mine = schema.studies.c.id == self._study
         self._connection.execute(sa.delete(schema.studies).where(mine))

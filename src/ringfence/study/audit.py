@@ -3,23 +3,21 @@
 May touch policies and core, and a ledger.
 """
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from ringfence.core.errors import DamagedError
+from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
-from ringfence.study.failing import stand_in
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
+from ringfence.study.stock import AT_ONCE, Advance, Stock, readable, take_stock
 
-Fact = TypeVar("Fact")
+_ROUNDS_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -45,84 +43,120 @@ class Audit:
         return not self.problems
 
 
-def audit(plan: Plan, ledger: Ledger) -> Audit:
-    """Check every fact of a study against the others."""
+@dataclass
+class _Course:
+    """What all rounds are together; `others` are those that went by another rule.
+
+    `shapes` and `numbering` are what is wrong with them: the latter only counts without the former.
+    """
+
+    unread: list[str] = field(default_factory=list)
+    shapes: list[str] = field(default_factory=list)
+    numbering: list[str] = field(default_factory=list)
+    count: int = 0
+    last: Round | None = None
+    others: list[int] = field(default_factory=list)
+
+
+def audit(
+    plan: Plan, ledger: Ledger, *, at_once: int = AT_ONCE, advance: Advance = lambda _: None
+) -> Audit:
+    """Check every fact of a study against the others, in stretches of so many pulls.
+
+    `advance` hears of every pull twice: when it was read, and when what it led to was decided.
+    """
     head = ledger.head
-    pulls, unread = _readable(
-        lambda: ledger.pulls_between(0, 2**62), ledger.pulls, range(1, head.issued + 1)
-    )
-    rounds, undecided = _readable(ledger.rounds, ledger.rounds_at, range(head.round + 1))
-    _, unbrought = _readable(ledger.past, lambda _: (), ())
-    pardons, ungranted = _readable(ledger.pardons, lambda _: (), ())
-    problems = [*unread, *undecided, *unbrought, *ungranted, *_shapes(plan, rounds)]
+    pardons, ungranted = readable(ledger.pardons, lambda _: (), ())
+    void = {number for one in pardons for number in one.void}
+    stock = take_stock(plan, ledger, void, at_once=at_once, advance=advance)
+    course = _course(plan, ledger, stock)
+    _, unbrought = readable(ledger.past, lambda _: (), ())
+    problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
     other_noise = list[int]()
     if not problems:
-        problems += _pardons(plan, head, pulls, pardons)
+        problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
-        problems += [*_budget(head, pulls, pardons), *_numbering(head, pulls, rounds)]
-    problems += _values(plan, pulls)
+        problems += [*_budget(head, stock), *course.numbering]
+    problems += stock.problems
     if not problems:  # decisions make sense only on facts that do
         problems += [
-            *_standing(head, rounds),
-            *_decisions(plan, ledger, head, rounds, pardons, other_noise),
+            *_standing(head, course.last),
+            *_decisions(plan, ledger, course.count, pardons, other_noise, advance),
         ]
-    void = {number for one in pardons for number in one.void}
-    valid = [pull for pull in pulls if pull.number not in void]
-    states = [pull.state for pull in valid if not pull.is_lost]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
-        notes=tuple(_notes(plan, rounds, other_noise)),
-        told=states.count(State.TOLD),
-        issued=states.count(State.ISSUED),
-        failed=states.count(State.FAILED),
-        lost=len(valid) - len(states),
-        void=len(pulls) - len(valid),
+        notes=tuple(_notes(plan, course.others, other_noise)),
+        told=stock.told,
+        issued=stock.issued,
+        failed=stock.failed,
+        lost=stock.lost,
+        void=stock.void,
         budget=head.budget,
     )
 
 
-def _readable(
-    read: Callable[[], Sequence[Fact]],
-    read_some: Callable[[Sequence[int]], Sequence[Fact]],
-    numbers: Sequence[int],
-) -> tuple[list[Fact], list[str]]:
-    """Return the facts that can be read, one by one where not all can, and what is damaged."""
-    try:
-        return list(read()), []
-    except DamagedError as error:
-        first = error.what
-    found, problems = list[Fact](), list[str]()
-    for number in numbers:
-        try:
-            found += read_some([number])
-        except DamagedError as error:
-            problems.append(error.what)
-    return found, problems or [first]
+def _stretches(head: Head) -> Iterator[tuple[int, int | None]]:
+    """Yield where stretches of rounds begin and end; rounds beyond the last are in the last."""
+    starts = range(0, max(head.round, 0) + 1, _ROUNDS_AT_ONCE)
+    for start in starts:
+        yield start, None if start == starts[-1] else start + _ROUNDS_AT_ONCE
 
 
-def _shapes(plan: Plan, rounds: Sequence[Round]) -> list[str]:
-    """Require of every round what the other checks rely on."""
+def _course(plan: Plan, ledger: Ledger, stock: Stock) -> _Course:
+    """Go through all rounds, and require exactly the pulls that they ask for, each once."""
+    head, course = ledger.head, _Course()
+    numbers, arms, ordinals, rounds = stock.places()
+    is_whole = np.array_equal(numbers, np.arange(1, head.issued + 1))
+    for start, stop in _stretches(head):
+        found, unread = readable(
+            lambda start=start, stop=stop: ledger.rounds(start, stop),  # type: ignore[misc]
+            ledger.rounds_at,
+            range(start, (head.round + 1) if stop is None else stop),
+        )
+        course.unread += unread
+        for one in found:
+            shape = _shape(plan, one)
+            course.shapes += shape
+            course.others += [one.number] if _is_of_another_rule(plan, one) else []
+            if one.number != course.count and is_whole:
+                course.numbering.append(f"round {course.count} is missing")
+                is_whole = False
+            if is_whole and not shape:
+                mine = slice(max(one.first - 1, 0), max(one.first - 1, 0) + one.size)
+                places = np.stack([arms[mine], ordinals[mine], rounds[mine]])
+                course.numbering += _numbering(one, places, is_last=one.number >= head.round)
+            course.count, course.last = course.count + 1, one
+    if np.array_equal(numbers, np.arange(1, head.issued + 1)):
+        if is_whole:
+            course.numbering += _beyond(head, course.last, arms, ordinals)
+    else:
+        what = f"the pulls are not numbered from 1 to {head.issued}, each once"
+        course.numbering = [what]
+    return course
+
+
+def _shape(plan: Plan, one: Round) -> list[str]:
+    """Require of a round what the other checks rely on."""
     problems = []
-    for one in rounds:
-        if {len(one.allocation), len(one.before), len(one.alive)} != {plan.arm_count}:
-            problems.append(f"round {one.number} is not about {plan.arm_count} arms")
-        problems += [
-            f"round {one.number} does not say which {key} it saw"
-            for key in ("budget", "spent")
-            if not isinstance(one.seen.get(key), int)
-        ]
+    if {len(one.allocation), len(one.before), len(one.alive)} != {plan.arm_count}:
+        problems.append(f"round {one.number} is not about {plan.arm_count} arms")
+    problems += [
+        f"round {one.number} does not say which {key} it saw"
+        for key in ("budget", "spent")
+        if not isinstance(one.seen.get(key), int)
+    ]
     return problems
 
 
-def _pardons(
-    plan: Plan, head: Head, pulls: Sequence[PullFact], pardons: Sequence[Pardon]
-) -> list[str]:
+def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]:
     """Require of every pardon that it could have been granted when it was."""
-    problems = []
+    problems, head = [], ledger.head
     if len(pardons) != head.pardons:
         problems.append(f"{len(pardons)} pardons were granted, but {head.pardons} are said to be")
-    by_number, seen, latest = {pull.number: pull for pull in pulls}, set[int](), 0
+    void = [number for one in pardons for number in one.void]
+    by_number = {pull.number: pull for pull in ledger.pulls(void)}
+    seen, latest = set[int](), 0
     for place, one in enumerate(pardons):
         if not latest <= one.after <= head.round:
             problems.append(f"pardon {place} is of after round {one.after}, and cannot be")
@@ -142,88 +176,59 @@ def _is_void(pull: PullFact) -> bool:
     return pull.charged and (pull.state == State.FAILED or pull.stands_in)
 
 
-def _budget(head: Head, pulls: Sequence[PullFact], pardons: Sequence[Pardon]) -> list[str]:
-    void = {number for one in pardons for number in one.void}
-    charged = [
-        pull
-        for pull in pulls
-        if pull.charged and pull.state != State.CANCELLED and pull.number not in void
+def _budget(head: Head, stock: Stock) -> list[str]:
+    problems = []
+    if stock.charged > head.budget:
+        problems.append(f"{stock.charged} is charged, more than the budget of {head.budget}")
+    if stock.open != head.unresolved:
+        problems.append(f"{stock.open} pulls are issued, but {head.unresolved} are said to be")
+    if head.finished and stock.open:
+        problems.append(f"the study is finished, but {stock.open} pulls are issued")
+    return problems
+
+
+def _numbering(one: Round, places: Integers, *, is_last: bool) -> list[str]:
+    """Require of pulls, by their places [arm, ordinal and round], that the round asks for them."""
+    count = places.shape[1]
+    arms, ordinals = one.places(0, count)
+    wanted = np.stack([arms, ordinals, np.full(count, one.number)])
+    problems = [
+        f"pull {one.first + place} is not the one that round {one.number} asks for"
+        for place in np.flatnonzero((places != wanted).any(axis=0)).tolist()
     ]
-    problems = []
-    if len(charged) > head.budget:
-        problems.append(f"{len(charged)} pulls are charged, more than the budget of {head.budget}")
-    open_ = sum(pull.state == State.ISSUED for pull in pulls)
-    if open_ != head.unresolved:
-        problems.append(f"{open_} pulls are issued, but {head.unresolved} are said to be")
-    if head.finished and open_:
-        problems.append(f"the study is finished, but {open_} pulls are issued")
+    if not is_last and count < one.size:
+        problems.append(f"round {one.number} was left with {one.size - count} pulls not issued")
     return problems
 
 
-def _numbering(head: Head, pulls: Sequence[PullFact], rounds: Sequence[Round]) -> list[str]:
-    """Require exactly the pulls that the rounds ask for, each once, up to the last issued."""
+def _beyond(head: Head, last: Round | None, arms: Integers, ordinals: Integers) -> list[str]:
+    """Require that no pull is there twice, and none that no round asks for."""
     problems = []
-    numbers = [pull.number for pull in pulls]
-    if numbers != list(range(1, head.issued + 1)):
-        problems.append(f"the pulls are not numbered from 1 to {head.issued}, each once")
-        return problems
-    for place, one in enumerate(rounds):
-        if one.number != place:
-            problems.append(f"round {place} is missing")
-            return problems
-        mine = pulls[one.first - 1 : one.first - 1 + one.size]
-        for pull, (arm, ordinal) in zip(mine, one.order(0, len(mine)), strict=True):
-            if (pull.arm, pull.ordinal, pull.round) != (arm, ordinal, one.number):
-                problems.append(f"pull {pull.number} is not the one that round {place} asks for")
-        if place < len(rounds) - 1 and len(mine) < one.size:
-            problems.append(f"round {place} was left with {one.size - len(mine)} pulls not issued")
-    if len({(pull.arm, pull.ordinal) for pull in pulls}) < len(pulls):
+    order = np.lexsort((ordinals, arms))
+    if ((np.diff(arms[order]) == 0) & (np.diff(ordinals[order]) == 0)).any():
         problems.append("two pulls have the same arm and ordinal")
-    if head.issued > _end(rounds):
-        problems.append(f"{head.issued - _end(rounds)} pulls are beyond the last round")
+    if head.issued > _end(last):
+        problems.append(f"{head.issued - _end(last)} pulls are beyond the last round")
     return problems
 
 
-def _end(rounds: Sequence[Round]) -> int:
+def _end(last: Round | None) -> int:
     """Return the number of the last pull that the rounds ask for."""
-    return rounds[-1].first + rounds[-1].size - 1 if rounds else 0
+    return 0 if last is None else last.first + last.size - 1
 
 
-def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
-    problems = []
-    stand_ins = {stand_in(plan, timed_out=one) for one in (False, True)}
-    for pull in pulls:
-        told = pull.state == State.TOLD
-        if pull.stands_in and pull.values not in stand_ins:
-            problems.append(f"pull {pull.number} failed, and what was told in place is another")
-        if pull.extras is not None and not all(map(math.isfinite, pull.extras.values())):
-            problems.append(f"pull {pull.number} has further numbers that no tell accepts")
-        if told != (pull.values is not None):
-            problems.append(f"pull {pull.number} is {pull.state}, and its values say otherwise")
-        elif pull.values is not None and (
-            len(pull.values) != len(plan.metrics)
-            or not np.isfinite(pull.values).all()
-            or plan.noise.outside(plan.metrics, pull.values) is not None
-        ):
-            problems.append(f"pull {pull.number} has values {pull.values} that no tell accepts")
-        if pull.state != State.CANCELLED and pull.lease < 1:
-            problems.append(f"pull {pull.number} was never leased")
-    return problems
-
-
-def _standing(head: Head, rounds: Sequence[Round]) -> list[str]:
+def _standing(head: Head, last: Round | None) -> list[str]:
     """Require that the study stands where its last round put it."""
     wanted = Head(head.budget)
-    if rounds:
-        last = rounds[-1]
+    if last is not None:
         spent = int(last.seen["spent"])
-        wanted = replace(wanted, round=last.number, round_end=_end(rounds), charged=spent)
+        wanted = replace(wanted, round=last.number, round_end=_end(last), charged=spent)
     problems = [
         f"the study's {key} is {getattr(head, key)}, and its rounds say {getattr(wanted, key)}"
         for key in ("round", "round_end", "charged")
         if getattr(head, key) != getattr(wanted, key)
     ]
-    if head.finished and not (rounds and rounds[-1].is_last):
+    if head.finished and not (last and last.is_last):
         problems.append("the study is finished, and its last round is not the last")
     return problems
 
@@ -237,8 +242,7 @@ def _is_of_other_noise(one: Round) -> bool:
     return "counts" in one.seen and one.seen.get("noise", 1) != NOISE_EDITION
 
 
-def _notes(plan: Plan, rounds: Sequence[Round], other_noise: Sequence[int]) -> list[str]:
-    others = [one.number for one in rounds if _is_of_another_rule(plan, one)]
+def _notes(plan: Plan, others: Sequence[int], other_noise: Sequence[int]) -> list[str]:
     checked = "the evidence was checked, the choice cannot be made again"
     return [
         f"{f'round {which[0]}' if len(which) == 1 else f'rounds {which[0]} to {which[-1]}'} went "
@@ -251,10 +255,10 @@ def _notes(plan: Plan, rounds: Sequence[Round], other_noise: Sequence[int]) -> l
 def _decisions(
     plan: Plan,
     ledger: Ledger,
-    head: Head,
-    rounds: Sequence[Round],
+    count: int,
     pardons: Sequence[Pardon],
     other_noise: list[int],
+    advance: Advance,
 ) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
@@ -262,14 +266,16 @@ def _decisions(
     be decided again, nor what went by other noise: the numbers of such rounds are put into
     `other_noise`.
     """
-    problems = []
-    reader, before, tally = Reader(plan), None, ledger.tally()
+    problems, head = [], ledger.head
+    reader, tally = Reader(plan), ledger.tally()
+    before: Round | None = None
+    done = 0
     if tally is not None and is_of_other_format(tally.content):
         tally = None  # readers do without it
-    if tally is not None and not 0 <= tally.through < len(rounds) - 1:
+    if tally is not None and not 0 <= tally.through < count - 1:
         problems.append(f"the tally is of round {tally.through}, which is not over")
         tally = None
-    for one in rounds:
+    for one in (one for ends in _stretches(head) for one in ledger.rounds(*ends)):
         granted = sum(pardon.after < one.number for pardon in pardons)
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
         again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
@@ -282,8 +288,10 @@ def _decisions(
             other_noise.append(one.number)
             wrong = _differences(one, _with_noise(_with_choice(again, one), one))
         problems += [f"round {one.number}: decided again, it has another {key}" for key in wrong]
-        before = one
+        advance(reader.read - done)
+        before, done = one, reader.read
     broken = reader.catch_up(ledger, head).broken
+    advance(head.issued - done)
     if set(broken) != set(head.broken):
         problems.append(
             f"arms {sorted(head.broken)} are said to be broken, and by their pulls {sorted(broken)}"

@@ -54,10 +54,12 @@ class Book:
         baseline: int | None = None,
         noise: StatedNoise = NOTHING_STATED,
         counts_failures: bool = False,
+        prices: Floats | None = None,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added.
 
-        With `counts_failures` pulls that failed are part of every share of failures.
+        With `counts_failures` pulls that failed are part of every share of failures. `prices` are
+        what rules are shown of them.
         """
         self.problem = problem.judged
         self.noise = noise
@@ -68,6 +70,7 @@ class Book:
         self.columns = [list(metrics).index(metric) for metric in self.problem.metrics]
         width = len(self.problem.attributes)
         self._counts_failures = counts_failures
+        self._prices = np.ones(len(arms)) if prices is None else prices
         self.counts: Integers = np.zeros(len(arms), np.int64)
         self.failures: Integers = np.zeros(len(arms), np.int64)
         self._of_failures = [
@@ -312,10 +315,10 @@ class Book:
             variances.append(shrunk_variances(mine))
         return with_sparse_tails(attributes, covariances, self.counts, variances)
 
-    def evidence(self, alive: Mask, priority: Integers, *, left: int = 0) -> Evidence:
+    def evidence(self, alive: Mask, priority: Integers, *, left: float = 0.0) -> Evidence:
         """Return what the rules see, with noise as it was stated or estimated from all pulls.
 
-        `left` are the pulls that may still be issued.
+        `left` is what may still be spent, in units of the reference price.
         """
         plain = self.plain_evidence(alive, priority)._replace(left=np.array([left]))
         return self.compared(plain)
@@ -358,5 +361,6 @@ class Book:
             scales=scales,
             thresholds=self.problem.thresholds,
             priority=priority,
-            left=np.zeros(1, np.int64),
+            left=np.zeros(1),
+            prices=self._prices,
         )

@@ -4,27 +4,33 @@ The rules are the policies' own functions, the very same that are simulated. Wha
 on the definition, the budget and the observations alone. May touch policies and core.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
+from ringfence.core.allowance import (
+    Allowance,
+    add_extra,
+    keep_paid,
+    ration,
+    require_whole,
+)
 from ringfence.core.arrays import Integers, Mask
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError
-from ringfence.core.gaps import apparent_best, gap, pair
+from ringfence.core.gaps import pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
 from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
-from ringfence.policies.course import Opening
+from ringfence.policies.course import Course, Opening, asked
 from ringfence.policies.evidence import Evidence
-from ringfence.policies.evidence import apparent_answer as apparent_answer_to
 from ringfence.policies.policy import Policy
-from ringfence.policies.registry import find_policy, rules_in_words
+from ringfence.policies.registry import find_policy, require_answer, rules_in_words
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.facts import (
     FAILED_METRIC,
@@ -52,8 +58,19 @@ class Plan:
         policy: Policy | None = None,
     ) -> "Plan":
         """Read a definition's expressions and find its policy, unless it is given."""
-        problem = Problem.parse(definition.objective, definition.constraints, functions=functions)
-        return cls(definition, problem, policy or find_policy(definition.policy))
+        problem = Problem.parse(
+            definition.objective,
+            definition.constraints,
+            functions=functions,
+            answer=definition.answer,
+        )
+        chosen = require_answer(policy or find_policy(definition.policy), problem.question)
+        return cls(definition, problem, chosen)
+
+    @property
+    def course(self) -> Course:
+        """The course of its policy, for what is asked."""
+        return self.policy.course_for(self.problem.question)
 
     @property
     def arm_count(self) -> int:
@@ -106,14 +123,26 @@ class Plan:
         """The pulls of an arm without which nothing can be said of it."""
         return least_pulls(self.problem.judged, self.noise)
 
+    @cached_property
+    def prices(self) -> tuple[int, ...]:
+        """What a pull of each arm takes of the budget."""
+        return self.allowance(0).prices
+
+    def allowance(self, budget: int) -> Allowance:
+        """Return a budget with the prices of arms."""
+        prices = self.definition.prices
+        return Allowance.or_pulls(require_whole(budget), prices, self.arm_count)
+
     def opening(self, budget: int) -> Opening:
         """Return what each arm gets first, and the phases; a budget without room is refused."""
-        return self.policy.opening(
+        allowance = self.allowance(budget)
+        cut = self.policy.opening(
             self.arm_count,
-            budget,
+            allowance.pulls,
             least=self.least_pulls,
             wanted=self.problem.judged.first_pulls,
         )
+        return cut._replace(prices=allowance.prices)
 
     def first_pulls(self, budget: int) -> int:
         """Return what each arm gets in the first round; a budget without room is refused."""
@@ -128,6 +157,7 @@ class Plan:
             baseline=self.baseline,
             noise=self.noise,
             counts_failures=self.definition.counts_failures,
+            prices=self.allowance(0).relative,
         )
 
 
@@ -135,9 +165,10 @@ class Plan:
 class Standing:
     """What a decision rests on, besides the observations in the book.
 
-    `spent` are the pulls charged so far; `broken` arms failed too often in a row. Arms that come
+    `spent` is what was charged so far; `broken` arms failed too often in a row. Arms that come
     `back` were pardoned. By arm, `missing` are the pulls of its rounds that were never made or are
-    void, and `lost` those of the last round that will never report.
+    void, and `lost` those of the last round that will never report. `gone` arms are named with the
+    phase in which they first had no pulls.
     """
 
     budget: int
@@ -146,10 +177,11 @@ class Standing:
     back: Sequence[int] = ()
     missing: Sequence[int] = ()
     lost: Sequence[int] = ()
+    gone: Sequence[tuple[int, int]] = ()
 
     @property
     def left(self) -> int:
-        """How many pulls may still be made."""
+        """What may still be spent."""
         return self.budget - self.spent
 
     def had(self, before: Round, arm: int) -> int:
@@ -179,7 +211,8 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     if not alive.any():
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
-    evidence = book.evidence(alive, plan.priority, left=standing.left)
+    allowance = plan.allowance(standing.budget)
+    evidence = book.evidence(alive, plan.priority, left=allowance.left(standing.spent))
     seen |= {
         "noise": NOISE_EDITION,
         "counts": evidence.counts.tolist(),
@@ -220,8 +253,10 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     Its state is what the definition, the budget and the round before say, so that a decision can
     be made again from what is stored.
     """
-    course, opening = plan.policy.course, plan.opening(standing.budget)
-    size = max(0, min(plan.definition.batch, standing.left))
+    course, opening = plan.course, plan.opening(standing.budget)
+    allowance = plan.allowance(standing.budget)
+    cheapest = int(allowance.array[evidence.alive].min())
+    size = max(0, min(plan.definition.batch, standing.left // cheapest))
     slots = 0 if plan.policy.has_phases else size
     state = course.make_state(opening, plan.arm_count, len(evidence.scales), slots)
     state.phase[0] = before.phase
@@ -234,6 +269,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     alive = evidence.alive.copy()
     with rules_in_words(plan.policy):
         goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
+    if goes_on and slots > 0:  # phases are cut to what is paid for by whoever fills them
+        goes_on = keep_paid(fresh, allowance.array, standing.left, plan.priority)
     if state.faults[0]:
         raise InputError(f"policy {plan.policy.name!r}: its rule named an arm that is not alive.")
     left = _rejections(
@@ -275,6 +312,7 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
     Those that come back get what they lack, and others what they lost in the last round, if that
     is enough: lost pulls are no reason to withdraw an arm. All of it as there is room.
     """
+    prices = plan.prices
     wanted = plan.least_pulls
     if not plan.policy.has_phases:
         wanted = max(wanted, plan.first_pulls(standing.budget))
@@ -285,7 +323,7 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
         if arm not in standing.broken and (arm in standing.back or lost >= lacks):
             pulls[arm] = wanted - int(book.counts[arm]) if arm in standing.back else lost
             least[arm] = lacks
-    while pulls and sum(pulls.values()) > standing.left:
+    while pulls and sum(prices[arm] * pulls[arm] for arm in pulls) > standing.left:
         most = max(pulls, key=lambda arm: (pulls[arm] - least[arm], arm))
         pulls[most] -= 1
         if pulls[most] < least[most]:
@@ -321,22 +359,29 @@ def _withdraw(
 
 
 def _rejections(plan: Plan, seen: Evidence, dropped: Sequence[int]) -> list[Rejection]:
-    """Return who was dropped, one after the other, with the rival and the gap of each."""
+    """Return who was dropped, one after the other, with the rival and the gap of each.
+
+    Where the question settles arms none has a rival, and none has lost.
+    """
+    question = plan.problem.question
+    cause = Cause.SETTLED if question.settles else Cause.REJECTED
     left: list[Rejection] = []
     alive, scales, thresholds = seen.alive, seen.scales, seen.thresholds
     for out in dropped:
-        best = apparent_best(seen.estimates, alive, scales, thresholds, seen.priority)
-        rival = None if out == best else int(best)
-        distance = float(gap(*pair(seen.estimates, best, out, scales, thresholds)))
-        left.append(Rejection(out, Cause.REJECTED, rival, distance, policy=plan.policy.name))
+        best, _, _ = question.reference(seen.estimates, alive, scales, thresholds, seen.priority)
+        rival = None if best in (out, -1) else int(best)
+        beside = out if rival is None else rival
+        distance = float(question.gap(*pair(seen.estimates, beside, out, scales, thresholds)))
+        left.append(Rejection(out, cause, rival, distance, policy=plan.policy.name))
         alive[out] = False
     return left
 
 
 def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
-    pulls, phases = plan.opening(standing.budget)
-    extra = phases[0].extra if phases else 0
-    return [pulls + int(rank < extra) for rank in plan.priority]
+    opening, everyone = plan.opening(standing.budget), np.ones(plan.arm_count, np.bool_)
+    if not opening.phases:
+        return [opening.first_pulls] * plan.arm_count
+    return [int(total) for total in _totals(plan, opening.phases, 0, everyone, standing)]
 
 
 def _phase_allocation(
@@ -353,29 +398,68 @@ def _phase_allocation(
     By totals, so that a budget raised in between, or an arm that comes back, takes effect from
     this phase on. Arms in the `opening` get at least the pulls that they lack.
     """
-    total = sum(one.pulls for one in phases[: phase + 1])
+    totals, cost = _totals(plan, phases, phase, alive, standing), plan.allowance(0).cost
     allocation = [0] * plan.arm_count
-    ranked = sorted(np.flatnonzero(alive), key=lambda arm: int(plan.priority[arm]))
-    for place, arm in enumerate(ranked):
-        lacks = total + int(place < phases[phase].extra) - standing.had(before, int(arm))
-        allocation[arm] = max(0, lacks, opening.get(int(arm), 0))
-    while sum(allocation) > standing.left:  # earlier phases' extra pulls may leave one too few
+    for arm in np.flatnonzero(alive).tolist():
+        lacks = int(totals[arm]) - standing.had(before, arm)
+        allocation[arm] = max(0, lacks, opening.get(arm, 0))
+    while cost(allocation) > standing.left:  # earlier phases' extra pulls may leave one too few
         spare = [count - opening.get(arm, 0) for arm, count in enumerate(allocation)]
         allocation[int(np.argmax(spare))] -= 1
     return allocation
 
 
-def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
-    """Return the arm that the policy would name now, and whether it looks feasible."""
-    evidence = snapshot.evidence(alive, plan.priority)
-    course = plan.policy.course
+def _totals(
+    plan: Plan, phases: tuple[Phase, ...], phase: int, alive: Mask, standing: Standing
+) -> Integers:
+    """Return the pulls that each survivor has by the end of a phase, as courses fill phases.
+
+    Extra pulls of earlier phases are not among them, but what they cost is gone.
+    """
+    prices, rest = plan.allowance(standing.budget).array, 0
+    totals: Integers = np.zeros(plan.arm_count, np.int64)
+    for number, one in enumerate(phases[: phase + 1]):
+        there = alive
+        if number < phase:
+            there = np.ones(plan.arm_count, np.bool_)
+            there[[arm for arm, since in standing.gone if since <= number]] = False
+            there |= alive  # one that comes back is taken for one that never left
+        each, rest = ration(one.pulls, one.extra, there, prices, rest)
+        totals += each
+        more: Integers = np.zeros(plan.arm_count, np.int64)
+        if one.extra > 0:
+            rest = add_extra(more, there, plan.priority, prices, rest)
+    return totals + more
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The `arms` of an answer by their places, the one that it names (-1: none), and its flag."""
+
+    arms: tuple[int, ...]
+    named: int
+    feasible: bool
+
+    def marks(self, arm_count: int) -> Mask:
+        """Return its arms as a mask."""
+        return np.isin(np.arange(arm_count), self.arms)
+
+
+def answer_of(plan: Plan, alive: Mask, snapshot: Snapshot) -> Answer:
+    """Return what the policy would answer now."""
+    evidence, course = snapshot.evidence(alive, plan.priority), plan.course
     state = course.make_state(Opening(0), plan.arm_count, len(evidence.scales), 0)
     with rules_in_words(plan.policy):
-        arm, flag = course.answer(evidence, state)
-    return int(arm), bool(flag)
+        return _answered(plan, lambda marked: course.answer(evidence, state, marked))
 
 
-def apparent_answer(plan: Plan, alive: Mask, snapshot: Snapshot) -> tuple[int, bool]:
-    """Return the arm that looks best by its estimates alone, and whether it looks feasible."""
-    arm, flag = apparent_answer_to(snapshot.evidence(alive, plan.priority), None)
-    return int(arm), bool(flag)
+def apparent_answer(plan: Plan, evidence: Evidence) -> Answer:
+    """Return what looks right by estimates alone."""
+    look = asked(plan.problem.question)
+    return _answered(plan, lambda marked: look(evidence, None, marked))
+
+
+def _answered(plan: Plan, answer: Callable[[Mask], tuple[int, bool]]) -> Answer:
+    marked = np.zeros(plan.arm_count, np.bool_)
+    named, feasible = answer(marked)
+    return Answer(tuple(np.flatnonzero(marked).tolist()), int(named), bool(feasible))

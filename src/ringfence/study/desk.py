@@ -13,13 +13,13 @@ from typing import Any
 
 from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
 from ringfence.study.deciding import Plan, next_round
-from ringfence.study.facts import Head, PastFact, PullFact, Round, State
+from ringfence.study.facts import Head, Kept, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
 from ringfence.study.holding import end_what_lasts_too_long
 from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.pardoning import NOBODYS, Pardoning
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
-from ringfence.study.reading import Reader, View
+from ringfence.study.reading import Reader, View, pulse_of
 
 MOST_AT_ONCE = 1_000_000
 _LONGEST_ERROR = 2000
@@ -393,10 +393,18 @@ class Desk:
     def pulse(self) -> str:
         """Return a word that changes with all that a view shows: it costs two rows to read."""
         with self.storage.reading(self.name) as ledger:
-            head, brought = ledger.head, ledger.brought()
-            resolved = head.issued - head.unresolved
-            parts = (ledger.created_at.hex(), head.budget, head.round, head.issued, resolved)
-            return "-".join(map(str, (*parts, len(head.broken), brought, head.pardons)))
+            return pulse_of(ledger.created_at, ledger.head, ledger.brought())
+
+    def kept(self, kind: str, program: str, view: View | None = None) -> Kept | None:
+        """Return what a program worked out of a view, or of the study as it is now."""
+        with self.storage.reading(self.name) as ledger:
+            self._lookout.require_same(ledger)
+            now = pulse_of(ledger.created_at, ledger.head, ledger.brought())
+            return ledger.kept(kind, f"{now if view is None else view.pulse} {program}")
+
+    def keep(self, kind: str, program: str, view: View, content: bytes) -> None:
+        """Keep what a program worked out of a view."""
+        self.storage.keep(self.name, Kept(kind, f"{view.pulse} {program}", content))
 
     def rounds(self, *, most: int | None = None) -> list[Round]:
         """Return all rounds, or at most so many: the first, the last, and some evenly between."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.study.deciding import Plan
+from ringfence.study.deciding import Answer, Plan
 from ringfence.study.reading import View
 from ringfence.study.verdict import answers_drawn
 
@@ -25,5 +25,5 @@ def doubt_of(plan: Plan, view: View, arm: int) -> Doubt | None:
     seen = np.asarray(view.book.is_seen)
     if not seen[arm]:
         return None
-    answers = answers_drawn(plan, view.snapshot, seen, arm)
+    answers = answers_drawn(plan, view.snapshot, seen, Answer((arm,), arm, feasible=True))
     return Doubt(answers.share([arm], feasible=True), 1.0 - float(answers.passing[arm]))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
 
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
@@ -23,12 +24,14 @@ class Definition:
     `arms` maps names to an arm's own keys. `functions` name attributes of the user's own by
     "package.module:function", where they have such a name. `batch` is how many pulls an adaptive
     policy decides at once. `baseline` is the arm that limits may be relative to; it is never
-    rejected. `noise` is what is known of metrics, by name, as core's `StatedNoise` writes it.
-    A pull of which `max_leases` leases ran out has failed; an arm whose pulls failed
-    `max_failures` times in a row is withdrawn. `on_failure` and `on_timeout` are what is told in
-    place of a failure, of every metric, where they are not empty. `counts_failures` says that the
-    metric `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
+    rejected. `noise` is what is known of metrics, by name, as core's `StatedNoise` writes it. A
+    pull of which `max_leases` leases ran out has failed; an arm whose pulls failed `max_failures`
+    times in a row is withdrawn. `on_failure` and `on_timeout` are what is told in place of a
+    failure, of every metric, where they are not empty. `counts_failures` says that the metric
+    `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
     `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
+    `answer` is which arms are asked for. `prices` are what a pull takes of the budget, by arm, both
+    in the smallest amount that counts; without them the budget is one of pulls.
     """
 
     name: str
@@ -51,6 +54,8 @@ class Definition:
     on_timeout: Mapping[str, float] = field(default_factory=dict)
     counts_failures: bool = False
     counts_lost: bool = False
+    answer: str = BEST_FEASIBLE.name
+    prices: tuple[int, ...] = ()
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -64,6 +69,7 @@ class Definition:
         return plain | {
             "constraints": list(self.constraints),
             "metrics": list(self.metrics),
+            "prices": list(self.prices),
             "functions": dict(self.functions),
             "noise": dict(self.noise),
             "on_failure": dict(self.on_failure),
@@ -80,6 +86,7 @@ class Definition:
                 "arms": dict(plain["arms"]),
                 "constraints": tuple(plain["constraints"]),
                 "metrics": tuple(plain["metrics"]),
+                "prices": tuple(plain.get("prices", ())),
             }
         )
 
@@ -190,11 +197,13 @@ class Harvest:
 class Cause(Code):
     """Why an arm left.
 
-    A rule REJECTED it, or it was withdrawn: it was FAILING too often in a row, stayed UNSEEN since
-    too few of its pulls succeeded, or left WITH_BASELINE, to which its limits are relative.
+    A rule REJECTED it, or SETTLED on which side of the limits it is; or it was withdrawn: it was
+    FAILING too often in a row, stayed UNSEEN since too few of its pulls succeeded, or left
+    WITH_BASELINE, to which its limits are relative.
     """
 
     REJECTED = "rejected"
+    SETTLED = "settled"
     FAILING = "failing"
     UNSEEN = "unseen"
     WITH_BASELINE = "with-baseline"
@@ -204,8 +213,9 @@ class Cause(Code):
 class Rejection:
     """Why an arm left. The words for it are made in reports.
 
-    Of a rejected arm: the `policy`, the `rival` that it lost to and by which `gap`. Of a failing
-    one: how many `failures` in a row. Of an unseen one: the `successes` that were too few.
+    Of a rejected arm: the `policy`, the `rival` that it lost to and by which `gap`; of a settled
+    one, which lost to nobody, the `policy` and the `gap`. Of a failing one: how many `failures` in
+    a row. Of an unseen one: the `successes` that were too few.
     """
 
     arm: int
@@ -220,7 +230,7 @@ class Rejection:
     @property
     def is_withdrawal(self) -> bool:
         """Whether it could not be evaluated, rather than lost."""
-        return self.cause != Cause.REJECTED
+        return self.cause not in (Cause.REJECTED, Cause.SETTLED)
 
     @property
     def is_beside_baseline(self) -> bool:
@@ -263,21 +273,31 @@ class Round:
         return self.seen.get("edition", 1)
 
     def order(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Return arm and ordinal of its pulls from place `start` to before `stop`.
+        """Return arm and ordinal of its pulls from place `start` to before `stop`."""
+        arms, ordinals = self.places(start, stop)
+        return list(zip(arms.tolist(), ordinals.tolist(), strict=True))
+
+    def places(self, start: int, stop: int) -> tuple[Integers, Integers]:
+        """Return the arms of its pulls from place `start` to before `stop`, and their ordinals.
 
         Every arm has its turn, so long as it has pulls left. Any prefix is as even as can be, so
         that a study that is stopped has seen every arm. Nothing is laid out: a round may be huge.
         """
-        found: list[tuple[int, int]] = []
+        allocation, before = np.array(self.allocation), np.array(self.before)
+        found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         place, turn = 0, 0  # the first pull of a stretch of turns, and its first turn
         for last in sorted(set(self.allocation) - {0}):
-            arms = [arm for arm, count in enumerate(self.allocation) if count >= last]
+            arms = np.flatnonzero(allocation >= last)
             end = place + (last - turn) * len(arms)
-            for one in range(max(start, place), min(stop, end)):
-                round_, of = divmod(one - place, len(arms))
-                found.append((arms[of], self.before[arms[of]] + turn + round_))
+            rest = np.arange(max(start, place), min(stop, end)) - place
+            if len(rest):
+                mine = arms[rest % len(arms)]
+                found.append((mine, before[mine] + turn + rest // len(arms)))
             place, turn = end, last
-        return found
+            if place >= stop:
+                break
+        arms_of, ordinals_of = zip(*found, strict=True)
+        return np.concatenate(arms_of), np.concatenate(ordinals_of)
 
 
 @dataclass(frozen=True)
@@ -298,11 +318,23 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Something that was worked out of a study's facts, and the key of what it rests on.
+
+    Under another key it is worth nothing. There is one of each kind, and it may be gone any time.
+    """
+
+    kind: str
+    key: str
+    content: bytes
+
+
+@dataclass(frozen=True)
 class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 
-    `unresolved` pulls of the round are neither told nor failed. `charged` counts pulls that were
-    charged in rounds before this one. `broken` arms failed too often in a row. `pardons` counts
+    `unresolved` pulls of the round are neither told nor failed. `charged` is what pulls in rounds
+    before this one took of the budget. `broken` arms failed too often in a row. `pardons` counts
     those that were granted.
     """
 

@@ -11,6 +11,7 @@ from threading import Lock
 
 from ringfence.core.errors import MissingStudyError, one_line
 from ringfence.study.ahead import Ahead
+from ringfence.study.begun import Begun
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Round, State
 from ringfence.study.ports import Ledger, Storage
@@ -59,6 +60,7 @@ class Lookout:
         self._ahead: Ahead | None = None
         self._created_at: float | None = None
         self._errors: dict[tuple[int, int], str] = {}  # of arms withdrawn in a round
+        self._begun = Begun()
         self._one_reads = Lock()
 
     def keep(self, reader: Reader) -> None:
@@ -72,16 +74,20 @@ class Lookout:
         """Return where the study stands and all that it has seen so far."""
         wanted = samples and self.plan.needs_samples
         known, ahead = self.reader, self._ahead  # before the view, which must not be older
+        begun, kept = self._begun, None
         with storage.reading(self.plan.definition.name) as ledger:
             self.require_same(ledger)
             head, brought = ledger.head, ledger.brought()
             with self._one_reads:  # the others then find it read
                 reader = self._settled(known, ahead, ledger, head, brought, keep=wanted)
-            if not head.round_is_over:
+            if not head.round_is_over and samples:
                 reader = reader.copied()
                 reader.catch_up(ledger, head, keep=wanted, ahead=ahead)
                 self._ahead = reader.latest and reader.latest.resolved()
-            return View(
+            elif not head.round_is_over:
+                reader, self._begun, kept = begun.gone_on_from(reader, ledger, head)
+            view = View(
+                created_at=ledger.created_at,
                 head=head,
                 last=reader.last,
                 alive=reader.alive,
@@ -96,6 +102,9 @@ class Lookout:
                 errors=self._last_errors(reader, ledger),
                 failures=reader.failures,
             )
+        if kept is not None:
+            storage.keep(self.plan.definition.name, kept)
+        return view
 
     def _last_errors(self, reader: Reader, ledger: Ledger) -> dict[int, str]:
         """Return what the last failed pull of every withdrawn arm said, each read once."""

@@ -7,9 +7,11 @@ as they were, those after it without what was pardoned. May touch policies and c
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ringfence.core.errors import InputError
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import Pardon, PullFact, State
+from ringfence.study.facts import Head, Pardon, PullFact, State
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 
@@ -119,9 +121,9 @@ class Pardoning:
         head, reader = self.ledger.head, Reader(self.plan)
         standing = reader.catch_up(self.ledger, head)
         lacks = self.plan.least_pulls - int(reader.book.counts[arm])
-        left = standing.left - head.unresolved - (head.round_end - head.issued)
+        left = standing.left - self._open_cost(head, reader)
         is_pulled = reader.last is not None and reader.last.alive[arm]
-        if lacks <= left or is_pulled:
+        if lacks <= self.plan.allowance(head.budget).most_pulls(arm, left) or is_pulled:
             return
         remedy = "Raise the budget first"
         if not self.plan.policy.takes_up_more:
@@ -133,6 +135,16 @@ class Pardoning:
             f"arm {name!r} needs {lacks} more observations to be judged, and of the budget of "
             f"{head.budget} pulls {max(left, 0)} are left. {remedy}."
         )
+
+    def _open_cost(self, head: Head, reader: Reader) -> int:
+        """Return what the pulls of this round cost that may still be told."""
+        if reader.last is None:
+            return 0
+        open_ = np.array(reader.last.allocation)
+        made = self.ledger.harvest(reader.last.first, head.issued)
+        is_over = made.is_told | made.is_failed | ~made.is_charged
+        np.subtract.at(open_, made.arms[is_over], 1)
+        return self.plan.allowance(head.budget).cost(open_.tolist())
 
 
 def _issued_again(pull: PullFact) -> PullFact:

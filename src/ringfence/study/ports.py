@@ -11,12 +11,14 @@ from ringfence.study.facts import (
     Definition,
     Harvest,
     Head,
+    Kept,
     Pardon,
     PastFact,
     PullFact,
     Round,
     Tally,
 )
+from ringfence.study.surveying import Survey
 
 Clock: TypeAlias = Callable[[], float]
 """Seconds since the epoch."""
@@ -78,6 +80,12 @@ class Ledger(Protocol):
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of the pulls with first <= number <= last, as arrays."""
 
+    def survey(self, first: int, last: int) -> Survey | None:
+        """Return all facts of the pulls with first <= number <= last as columns.
+
+        None where any of them is not as a study would have written it.
+        """
+
     def extras(self) -> Mapping[int, Mapping[str, float]]:
         """Return the further numbers that came with observations, by the numbers of the pulls."""
 
@@ -114,6 +122,9 @@ class Ledger(Protocol):
     def set_tally(self, tally: Tally) -> None:
         """Remember a tally in place of the last one."""
 
+    def kept(self, kind: str, key: str) -> Kept | None:
+        """Return what was kept of a kind, if it is under this very key."""
+
 
 class Storage(Protocol):
     """Studies by name."""
@@ -130,6 +141,12 @@ class Storage(Protocol):
 
     def delete(self, name: str) -> None:
         """Forget a study."""
+
+    def keep(self, name: str, kept: Kept) -> None:
+        """Remember what was worked out in place of the last of its kind, at once or not at all.
+
+        Nobody waits for it, nothing hinders it to be lost, and it is no error where it cannot be.
+        """
 
     def writing(self, name: str) -> AbstractContextManager[Ledger]:
         """Open a transaction; what it wrote is on disk when it ends well, and gone when not."""

@@ -46,6 +46,7 @@ class View:
     last failed pulls of arms said that were withdrawn for failing.
     """
 
+    created_at: float
     head: Head
     last: Round | None
     alive: tuple[bool, ...]
@@ -59,6 +60,11 @@ class View:
     lost: int
     failures: Integers
     errors: Mapping[int, str]
+
+    @property
+    def pulse(self) -> str:
+        """A word that is another for every other view."""
+        return pulse_of(self.created_at, self.head, self.brought)
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -89,7 +95,8 @@ class Reader:
         self._missing = np.zeros(plan.arm_count, np.int64)
         self._failing = np.zeros(plan.arm_count, np.int64)
         self._lost = np.zeros(plan.arm_count, np.int64)  # of the last round
-        self._spent = 0
+        self._spent = 0  # an amount
+        self._prices = plan.prices
         self._granted: tuple[Pardon, ...] = ()
         self._void: Integers = np.zeros(0, np.int64)
         self._since = np.zeros(plan.arm_count, np.int64)
@@ -160,10 +167,11 @@ class Reader:
                 self.latest = Ahead(self.read, found, head.pardons)
             for one in rounds:
                 brought = self._bring(brought, one.number - 1)
-                self._replace_lost(one)
+                place = one.first - first
+                if place >= 0:  # else it was begun
+                    self._replace_lost(one)
                 if harvest is not None and one.size:
-                    place = one.first - first
-                    self._add(harvest.part(slice(place, place + one.size)))
+                    self._add(harvest.part(slice(max(place, 0), max(place + one.size, 0))))
                 self._part(one)
                 self.through, self.last = one.number, one
             if harvest is not None:
@@ -177,7 +185,22 @@ class Reader:
             back=self.back,
             missing=tuple(self._missing.tolist()),
             lost=tuple(self._lost.tolist()),
+            gone=tuple((one.rejection.arm, one.phase) for one in self.departures),
         )
+
+    def begin(self, ledger: Ledger, head: Head, until: int, ahead: Ahead | None) -> None:
+        """Read the first pulls of the round that is not over, up to number `until`.
+
+        They must be resolved. The round is gone on with later: the same pulls, added up in another
+        order, and so with other last bits.
+        """
+        brought, current = ledger.past(self.past), ledger.round(head.round)
+        self._bring(brought, current.number - 1)
+        if current.first > self.read:
+            self._replace_lost(current)
+        first = self.read + 1
+        self._add(self._valid(harvest_of(ledger, first, until, ahead), first))
+        self.read = until
 
     def _replace_lost(self, one: Round) -> None:
         """Take lost pulls for never made where a round gives others in their place."""
@@ -250,11 +273,11 @@ class Reader:
         self.used += int(np.count_nonzero(is_used))
         for arm, mine in by_arm(harvest.arms, self.plan.arm_count):
             good = mine[: self._good(arm, harvest, mine)]
-            self._spent += int(np.count_nonzero(is_used[good]))
-            self._spent += len(mine) - len(good)
+            used = int(np.count_nonzero(is_used[good])) + len(mine) - len(good)
+            self._spent += self._prices[arm] * used
             self._missing[arm] += int(np.count_nonzero(is_missing[good]))
             if not self.plan.definition.counts_lost:
-                self._lost[arm] = int(np.count_nonzero(is_lost[good]))
+                self._lost[arm] += int(np.count_nonzero(is_lost[good]))
             self.book.add(arm, harvest.values[good[harvest.is_told[good]]])
             failures = int(np.count_nonzero(is_failed[good]))
             self.failures[arm] += failures + int(np.count_nonzero(harvest.stand_in[good]))
@@ -387,6 +410,13 @@ class Reader:
             Departure(rejection_of(rejection), number, phase)
             for rejection, number, phase in plain["departures"]
         )
+
+
+def pulse_of(created_at: float, head: Head, brought: int) -> str:
+    """Return a word that changes with all that a view shows."""
+    resolved = head.issued - head.unresolved
+    parts = (created_at.hex(), head.budget, head.round, head.issued, resolved)
+    return "-".join(map(str, (*parts, len(head.broken), brought, head.pardons)))
 
 
 def _pairs(counts: Integers) -> list[tuple[int, int]]:

@@ -14,11 +14,10 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.baseline import differences
-from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.shares import may_be_more
 from ringfence.core.unseen import reach_of_unseen
 from ringfence.study.book import Book
-from ringfence.study.deciding import Plan, answer_of
+from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
 from ringfence.study.snapshot import Snapshot
 
 _FAR = 1e150  # stands for values without bound: sums of it are still numbers
@@ -41,26 +40,24 @@ class Doubt:
     failed: int = 0
 
 
-def doubts_of(
-    plan: Plan, snapshot: Snapshot, judged: Mask, answer: tuple[int, bool]
-) -> tuple[Doubt, ...]:
+def doubts_of(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -> tuple[Doubt, ...]:
     """Return why the answer may be another though the draws do not show it, each once.
 
     The objective's attribute may have a limit too.
     """
     return (
-        *dict.fromkeys(_unseen(plan, snapshot, judged, answer[0])),
+        *dict.fromkeys(_unseen(plan, snapshot, judged, answer)),
         *_failures(plan, snapshot.book, judged, answer),
     )
 
 
-def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Mask:
+def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -> Mask:
     """Tell which attributes of which arms never varied, and may yet: those not stated to be exact.
 
     A share whose limit asks for no event at all is as doubtful where none came, and so is one that
     may be more than a share. Where other arms varied, an arm that did not has some of their noise;
-    but of the `named` arm it is claimed that it keeps its limits, and noise of others does not show
-    how far its own values may lie.
+    but of those in the `answer` it is claimed that they keep their limits, and noise of others does
+    not show how far their own values may lie.
     """
     book, beliefs = snapshot.book, snapshot.beliefs
     problem = book.problem
@@ -70,13 +67,13 @@ def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Ma
     silent = np.where(beliefs.shares, constant[judged].all(axis=0), exact)
     doubtful = np.tile((silent & ~shares) | beliefs.none_asked, (len(judged), 1))
     own = np.array([attribute.own is not None for attribute in problem.attributes])
-    known = plan.noise.about(problem, book.arms).is_known[named]
-    doubtful[named, 1:] |= ~(shares | own | known)[1:]
+    known = plan.noise.about(problem, book.arms).is_known[list(answer.arms)]
+    doubtful[list(answer.arms), 1:] |= ~(shares | own | known)[:, 1:]
     return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
 
 
-def _unseen(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Iterator[Doubt]:
-    open_ = never_varied(plan, snapshot, judged, named)
+def _unseen(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -> Iterator[Doubt]:
+    open_ = never_varied(plan, snapshot, judged, answer)
     if not open_.any():
         return
     book = snapshot.book
@@ -92,13 +89,12 @@ def _unseen(plan: Plan, snapshot: Snapshot, judged: Mask, named: int) -> Iterato
                 break
 
 
-def _apparent(plan: Plan, snapshot: Snapshot, estimates: Floats, judged: Mask) -> tuple[int, bool]:
-    """Return the arm that looks best with other estimates, and whether it looks feasible."""
+def _apparent(plan: Plan, snapshot: Snapshot, estimates: Floats, judged: Mask) -> Answer:
+    """Return what looks right with other estimates."""
     seen, baseline = snapshot.evidence(judged, plan.priority), snapshot.book.baseline
     if baseline is not None:
         estimates = differences(estimates, baseline, plan.problem.factors)
-    best = apparent_best(estimates, judged, seen.scales, seen.thresholds, seen.priority)
-    return best, margin(estimates, best, seen.scales, seen.thresholds) <= 0.0
+    return apparent_answer(plan, seen._replace(estimates=estimates))
 
 
 def _reach(
@@ -118,7 +114,7 @@ def _reach(
     return max(low, -_FAR), min(high, _FAR)
 
 
-def _failures(plan: Plan, book: Book, judged: Mask, answer: tuple[int, bool]) -> Iterator[Doubt]:
+def _failures(plan: Plan, book: Book, judged: Mask, answer: Answer) -> Iterator[Doubt]:
     failures = book.failures  # those in place of which nothing was told
     for arm in np.flatnonzero(judged & (failures > 0)).tolist():
         for row in _worst_rows(plan, book):

@@ -1,4 +1,4 @@
-"""The verdict: which arm, whether it is feasible, how sure that is, and what speaks against others.
+"""The verdict: which arms, whether any is feasible, how sure that is, what speaks against others.
 
 One path serves the Python interface, the command line and the reports. Probabilities are shares of
 draws of what the truth may be, normal around the estimates (shares with few events: Beta):
@@ -24,8 +24,8 @@ from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
-from ringfence.study.deciding import Plan, answer_of, apparent_answer
-from ringfence.study.facts import Rejection
+from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
+from ringfence.study.facts import Cause, Rejection
 from ringfence.study.reading import View
 from ringfence.study.snapshot import Snapshot
 from ringfence.study.unseen import Doubt, doubts_of
@@ -39,11 +39,12 @@ class Status(Code):
 
     RUNNING = "in the running"
     REJECTED = "rejected"
+    SETTLED = "settled"
     WITHDRAWN = "withdrawn"
 
 
 class Outcome(Code):
-    """What a verdict says of the named arm, or that it cannot say it surely enough."""
+    """What a verdict says of the named arms, or that it cannot say it surely enough."""
 
     FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
@@ -67,8 +68,8 @@ class ArmVerdict:
     that it belongs to; `blocked_by` the constraints that it seems to break. `error` is what the
     last failed pull said, on one line, of an arm that was withdrawn for failing. `failed` are its
     failed pulls, `untold` those in place of which nothing was told. `chance_feasible` is the share
-    of draws in which it keeps all its limits, `chance_best` that in which it is the answer; None
-    where it was seen too rarely to judge.
+    of draws in which it keeps all its limits, `chance_best` that in which it is the answer, or
+    belongs to it; None where it was seen too rarely to judge.
     """
 
     name: str
@@ -93,9 +94,10 @@ class ArmVerdict:
 
 @dataclass(frozen=True)
 class Flip:
-    """Where with another threshold of one constraint another arm would look best and feasible.
+    """Where with another threshold of one constraint other arms would look right and feasible.
 
-    By estimates alone: that arm is `answer`, or None where none would look feasible. Where a limit
+    By estimates alone: `answer` is the best of them, or None where none would look feasible, and
+    `arms` are all of them, where sets are asked for; else that one. Where a limit
     has to exclude an arm, `beyond` is that arm's own value, and the threshold the next number on
     the other side of it. Post hoc, and so exploratory: thresholds are to be fixed before the data.
     """
@@ -104,6 +106,7 @@ class Flip:
     threshold: float
     answer: str | None
     beyond: float | None = None
+    arms: tuple[str, ...] = ()
 
     @property
     def side(self) -> str:
@@ -117,11 +120,13 @@ class Flip:
 class Verdict(Rich):
     """The answer of a study, so far or at its end.
 
-    `verdict` is "feasible" where the named arm keeps all its limits in at least 95% of draws of
-    what the truth may be (`chance_keeps_limits`), "infeasible" where no arm does in at least 95%
-    of them, else "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is
-    the share in which some arm keeps its limits, `confidence` that in which arm and flag are right.
-    `problem` is what was asked: the objective and the limits.
+    `answer` are the named arms: one, or where all feasible ones are asked for as many as there may
+    be. `arm` is the best of them by the objective, or None. `verdict` is "feasible" where the named
+    arms keep all their limits in at least 95% of draws of what the truth may be
+    (`chance_keeps_limits`), "infeasible" where no arm does in at least 95% of them, else
+    "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is the share in
+    which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
+    `problem` is what was asked: the objective, the limits, and the question.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -147,7 +152,7 @@ class Verdict(Rich):
     """
 
     study: str
-    arm: str
+    arm: str | None
     feasible: bool
     verdict: Outcome
     confidence: float
@@ -160,7 +165,8 @@ class Verdict(Rich):
     flips: tuple[Flip, ...]
     exact: tuple[str, ...]
     brought: int
-    apparent: str
+    apparent: str | None
+    answer: tuple[str, ...]
     problem: Problem = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
 
@@ -186,18 +192,19 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         raise NoAnswerError(
             f"study {name!r} has no arm with enough observations to judge it by. Tell more pulls."
         )
-    best, feasible = answer_of(plan, alive, snapshot)
-    apparent, _ = apparent_answer(plan, alive, snapshot)
+    answer, question = answer_of(plan, alive, snapshot), plan.problem.question
+    feasible, marked = answer.feasible, answer.marks(plan.arm_count)
+    apparent = apparent_answer(plan, snapshot.evidence(alive, plan.priority)).named
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
     judged = book.is_comparable.copy()
     judged[withdrawn] = False
     judged |= alive
     evidence, beliefs = snapshot.evidence(judged, plan.priority), snapshot.beliefs
-    answers = answers_drawn(plan, snapshot, judged, best)
-    chance, keeps = float(answers.feasible.mean()), float(answers.passing[best])
-    doubts = doubts_of(plan, snapshot, judged, (best, feasible))
+    answers = answers_drawn(plan, snapshot, judged, answer)
+    chance, keeps = float(answers.feasible.mean()), answers.kept
+    doubts = doubts_of(plan, snapshot, judged, answer)
     sure = not doubts and (keeps if feasible else 1.0 - chance) >= SURE
-    confidence = answers.share([best], feasible=feasible)
+    confidence, chances = question.chance(answers, marked, feasible), question.arm_chances(answers)
     outcome = Outcome.FEASIBLE if feasible else Outcome.INFEASIBLE
     written = _written(plan.problem, book, beliefs, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -214,7 +221,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 pulls=int(book.counts[arm]),
                 estimates=written[arm],
                 margin=worst,
-                kind=_kind(evidence, best, arm, feasible=feasible) if seen else None,
+                kind=_kind(plan, evidence, answer, arm) if seen else None,
                 status=_status(left),
                 blocked_by=_blocked_by(plan.problem, evidence, arm) if seen else (),
                 phase=phase,
@@ -228,13 +235,13 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 failed=int(view.failures[arm]),
                 untold=int(book.failures[arm]),
                 chance_feasible=float(answers.passing[arm]) if seen else None,
-                chance_best=float(answers.chances[arm]) if seen else None,
+                chance_best=float(chances[arm]) if seen else None,
                 left=left,
             )
         )
     return Verdict(
         study=plan.definition.name,
-        arm=plan.definition.arm_names[best],
+        arm=_name(plan, answer.named),
         feasible=feasible,
         verdict=outcome if sure else Outcome.TOO_CLOSE,
         confidence=min(confidence, SURE) if doubts else confidence,
@@ -244,7 +251,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         budget=head.budget,
         finished=head.finished,
         arms=tuple(arms),
-        flips=_flips(plan, evidence, written, best if feasible else None),
+        flips=_flips(plan, evidence, written, answer.arms if feasible else ()),
         exact=tuple(
             str(attribute)
             for attribute, silent in zip(
@@ -253,7 +260,8 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
             if silent
         ),
         brought=view.brought,
-        apparent=plan.definition.arm_names[apparent],
+        apparent=_name(plan, apparent),
+        answer=tuple(plan.definition.arm_names[arm] for arm in answer.arms),
         problem=plan.problem,
         doubts=doubts,
     )
@@ -262,7 +270,13 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
 def _status(left: Rejection | None) -> Status:
     if left is None:
         return Status.RUNNING
-    return Status.WITHDRAWN if left.is_withdrawal else Status.REJECTED
+    if left.is_withdrawal:
+        return Status.WITHDRAWN
+    return Status.SETTLED if left.cause == Cause.SETTLED else Status.REJECTED
+
+
+def _name(plan: Plan, arm: int) -> str | None:
+    return plan.definition.arm_names[arm] if arm >= 0 else None
 
 
 def _never_varies(beliefs: Beliefs, judged: Mask) -> Mask:
@@ -292,16 +306,16 @@ def _margin_interval(
     return at - reach, at, at + reach
 
 
-def _kind(evidence: Evidence, best: int, arm: int, *, feasible: bool) -> Kind:
+def _kind(plan: Plan, evidence: Evidence, answer: Answer, arm: int) -> Kind:
     """Return what an arm looks like beside the answer, which may look otherwise itself."""
-    if arm == best:
-        return "optimal"
-    if _margin(evidence, arm) <= 0.0:
-        return "feasible-suboptimal"
-    if not feasible:
-        return "infeasible"
-    better = evidence.estimates[arm, 0] <= evidence.estimates[best, 0]
-    return "deceiver" if better else "infeasible-suboptimal"
+    objectives = evidence.estimates[:, 0]
+    return plan.problem.question.kind(
+        arm in answer.arms,
+        answer.feasible,
+        _margin(evidence, arm),
+        float(objectives[arm]),
+        float(objectives[answer.named]),
+    )
 
 
 def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ...]:
@@ -311,7 +325,7 @@ def _blocked_by(problem: Problem, evidence: Evidence, arm: int) -> tuple[str, ..
     )
 
 
-def answers_drawn(plan: Plan, snapshot: Snapshot, judged: Mask, favoured: int) -> Answers:
+def answers_drawn(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -> Answers:
     """Return the answers of draws of what the truth may be, of the arms that are judged."""
     evidence = snapshot.evidence(judged, plan.priority)
     return drawn_answers(
@@ -322,7 +336,8 @@ def answers_drawn(plan: Plan, snapshot: Snapshot, judged: Mask, favoured: int) -
         arms=np.flatnonzero(judged),
         baseline=snapshot.book.baseline,
         factors=plan.problem.factors,
-        favoured=favoured,
+        favoured=answer.named,
+        marked=answer.marks(plan.arm_count),
     )
 
 
@@ -365,22 +380,22 @@ def _flips(
     plan: Plan,
     evidence: Evidence,
     written: Sequence[Mapping[str, Estimate]],
-    answer: int | None,
+    answer: tuple[int, ...],
 ) -> tuple[Flip, ...]:
     """Return the nearest tighter and looser threshold of each constraint with another answer.
 
-    Another answer is another best feasible arm, or none where there was one, or one where there
-    was none. It changes at arms' own estimates only: where these do not make the `answer` what it
-    is, there is nothing to say.
+    Another answer has other feasible arms, or none where there were some, or some where there were
+    none. It changes at arms' own estimates only: where these do not make the `answer` what it is,
+    there is nothing to say.
     """
     problem, judged = plan.problem, np.flatnonzero(evidence.alive)
     margins = np.array([_margin(evidence, int(arm)) for arm in judged])
     objectives, priority = evidence.estimates[judged, 0], evidence.priority[judged]
     ranked = np.lexsort((priority, margins, objectives))  # ties as the rules break them
 
-    def best_of(passing: Mask) -> int | None:
-        found = ranked[passing[ranked]]
-        return int(judged[found[0]]) if len(found) else None
+    def named_of(passing: Mask) -> list[int]:
+        found: list[int] = judged[ranked[passing[ranked]]].tolist()
+        return found if problem.question.settles else found[:1]
 
     flips = []
     for c, constraint in enumerate(problem.constraints):
@@ -391,31 +406,35 @@ def _flips(
         limit = float(problem.thresholds[c])
         others = np.delete(evidence.estimates[judged, 1:] <= evidence.thresholds, c, axis=1)
         passes = others.all(axis=1)
-        now = best_of(passes & (values <= limit))
-        if now != answer:
+        now = named_of(passes & (values <= limit))
+        if set(now) != set(answer):
             return ()
         tighter = np.nextafter(np.unique(values[values <= limit])[::-1], -np.inf)
         looser = np.unique(values[values > limit])
         for candidates, excludes in ((tighter, True), (looser, False)):
             for value in candidates.tolist():
-                then = best_of(passes & (values <= value))
+                then = named_of(passes & (values <= value))
                 if then != now:
-                    named = None if then is None else plan.definition.arm_names[then]
+                    named = tuple(plan.definition.arm_names[arm] for arm in then)
                     beyond = sign * float(np.nextafter(value, np.inf)) + 0.0 if excludes else None
-                    flips.append(Flip(str(constraint), sign * value + 0.0, named, beyond))
+                    at, best = sign * value + 0.0, named[0] if named else None
+                    flips.append(Flip(str(constraint), at, best, beyond, named))
                     break
     return tuple(flips)
 
 
 def in_the_running(view: View) -> Mask:
-    """Return the arms that may be the answer: not gone, and seen often enough to be judged.
+    """Return the arms that may be the answer: not gone but for settled ones, and seen often enough.
 
     Where none is left, those that were withdrawn are judged by what was told of them.
     """
     seen = view.book.is_comparable
     if view.last is None:
         return seen
-    running = np.array(view.alive) & seen
+    running = np.array(view.alive)
+    gone = [one.rejection for one in view.departures]
+    running[[one.arm for one in gone if one.cause == Cause.SETTLED]] = True
+    running &= seen
     if running.any():
         return running
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 import ringfence as rf
 from ringfence.storage import schema
 from ringfence.storage.sql import SqlStorage
+from ringfence.study.facts import Kept
 from tests.contracts.kill_worker import evaluate
 
 
@@ -48,6 +49,7 @@ def make_studies(url: str) -> None:
     half.fail(again, "it may work")
     half.fail(forgiven, "an outage", retry=False)
     half.forgive([forgiven.pull])
+    half.desk.storage.keep("half way", Kept("verdict", "of another moment", b"{}"))
 
 
 def rows_of(url: str) -> dict[str, list[dict[str, Any]]]:

@@ -86,7 +86,7 @@ def _flat(plain: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 def _arm_row(arm: ArmVerdict, verdict: Verdict) -> dict[str, Any]:
     row: dict[str, Any] = {
         "arm": arm.name,
-        "is_answer": arm.name == verdict.arm,
+        "is_answer": arm.name in verdict.answer,
         "kind": arm.kind,
         "pulls": arm.pulls,
     }

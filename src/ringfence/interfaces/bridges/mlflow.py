@@ -52,7 +52,11 @@ def log_to_mlflow(study: Study, *, client: Any = None) -> str:
         fixed["budget"] = verdict.budget
         mlflow.log_params(_cut(fixed))
         mlflow.set_tags(
-            {"arm": verdict.arm, "verdict": verdict.verdict.value, "sentence": sentence(verdict)}
+            {
+                "arm": ", ".join(verdict.answer),
+                "verdict": verdict.verdict.value,
+                "sentence": sentence(verdict),
+            }
         )
         numbers = ("confidence", "chance_feasible", "chance_keeps_limits", "pulls_used")
         mlflow.log_metrics(_finite({key: getattr(verdict, key) for key in numbers}))

@@ -23,9 +23,10 @@ from ringfence.interfaces.bridges.optuna import (
     read_trials,
 )
 from ringfence.interfaces.studies import Study
+from ringfence.reports.chances import percent
 from ringfence.reports.html import items
 from ringfence.reports.notebook import arms_table, block
-from ringfence.reports.verdict import CAVEAT, findings, outside, percent, sentence, shown
+from ringfence.reports.verdict import CAVEAT, findings, outside, sentence, shown
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.doubting import Doubt, doubt_of
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running
@@ -150,7 +151,7 @@ class OptunaReview:
         owner = np.array(self.observations["arm"])
         values = sign * np.array(self.observations[goal.attribute.metrics[0]])
         names = sorted(self._counts, key=lambda name: float(values[owner == name].mean()))
-        first = [self.verdict.arm] if self.verdict is not None else []
+        first = list(self.verdict.answer) if self.verdict is not None else []
         first += [self.best_arm] if self.best_arm is not None else []
         return tuple(dict.fromkeys([*first, *names]))
 

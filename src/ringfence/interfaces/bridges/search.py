@@ -218,7 +218,7 @@ class ConstrainedSearchCV(Delegating, MetaEstimatorMixin, BaseEstimator):  # typ
         self.scorer_ = scoring.scorers
         self.n_splits_ = max(arm.pulls for arm in verdict.arms)
         self.cv_results_ = cv_results(settings, verdict, observations, scoring.written)
-        self.best_index_ = [arm.name for arm in verdict.arms].index(verdict.arm)
+        self.best_index_ = [arm.name for arm in verdict.arms].index(verdict.answer[0])
         self.best_params_ = dict(settings[self.best_index_])
         attribute = str(study.desk.plan.problem.objective.attribute)
         self.best_score_ = verdict.arms[self.best_index_].estimates[attribute].value

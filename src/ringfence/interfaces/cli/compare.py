@@ -8,6 +8,7 @@ import typer
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import (
+    Answer,
     Batch,
     Json,
     Replications,
@@ -34,13 +35,14 @@ def compare(
         typer.Option(
             "--policies",
             help="Names with commas between, the first is the base: {policies}. "
-            "By default all but thompson, which takes long.",
+            "By default all that answer what is asked, but thompson, which takes long.",
             autocompletion=completing.several_policies,
         ),
     ] = None,
     budgets: Annotated[
         str | None, typer.Option("--budgets", help="Budgets with commas between.")
     ] = None,
+    answer: Answer = None,
     replications: Replications = 100_000,
     seed: Seed = 0,
     scales: StudyScales = None,
@@ -85,7 +87,7 @@ def compare(
     from ringfence.interfaces import tournaments, wiring
     from ringfence.policies.registry import QUICK_POLICIES
 
-    names = [policy.name for policy in QUICK_POLICIES] if policies is None else _listed(policies)
+    names = None if policies is None else _listed(policies)
     if family is not None:
         if instances or budgets is not None:
             given = "INSTANCE" if instances else "--budgets"
@@ -99,6 +101,12 @@ def compare(
                 "four-hundredth of the budget at once. Leave it out; --errors and --most say how "
                 "long a cell is fought."
             )
+        if answer is not None:
+            raise InputError(
+                "--answer goes with instances: families ask for the best feasible arm. "
+                "Leave it out."
+            )
+        names = [policy.name for policy in QUICK_POLICIES] if names is None else names
         sizes = [_whole_number("arms", text, "3,8,20") for text in _listed(arms)]
         if figure is not None:
             from ringfence.reports.charts import require_chart_path, require_rivals
@@ -143,6 +151,7 @@ def compare(
             instances,
             policies=names,
             budgets=amounts,
+            answer=answer,
             replications=replications,
             seed=seed,
             scales=scales,
@@ -153,7 +162,7 @@ def compare(
     if json:
         output.print_json({"rows": [row.to_dict() for row in rows]})
     else:
-        _show_rows(rows, names[0])
+        _show_rows(rows, rows[0].result.policy)
 
 
 def _show_rows(rows: Any, first: str) -> None:

@@ -126,7 +126,7 @@ def _picture(known: Any) -> Any:
     from rich.progress_bar import ProgressBar
     from rich.text import Text
 
-    from ringfence.reports.verdict import percent
+    from ringfence.reports.chances import percent
     from ringfence.study.verdict import in_the_running
 
     view = known.view()
@@ -142,11 +142,19 @@ def _picture(known: Any) -> Any:
         Text(f"in the running: {', '.join(stands.alive)}"),
     ]
     if verdict is not None:
-        best = next(arm for arm in verdict.arms if arm.name == verdict.arm)
+        best = next((arm for arm in verdict.arms if arm.name == verdict.arm), None)
+        margin = "" if best is None else f"margin {output.number(best.margin, 3)}, "
         lines.append(
             Text(
-                f"looks best: {verdict.arm} ({verdict.verdict}, margin "
-                f"{output.number(best.margin, 3)}, {percent(verdict.confidence)} sure)"
+                f"{_looks(verdict)} ({verdict.verdict}, {margin}{percent(verdict.confidence)} sure)"
             )
         )
     return Group(*lines)
+
+
+def _looks(verdict: Any) -> str:
+    from ringfence.reports.sets import listed
+
+    if verdict.problem.question.settles:
+        return f"look feasible: {listed(verdict.answer) or 'none'}"
+    return f"looks best: {verdict.arm}"

@@ -41,8 +41,7 @@ def _show(document: dict[str, Any], problem: Any) -> None:
     for written, judged in zip(problem.constraints, problem.judged.constraints, strict=True):
         if written != judged:
             output.say(f"{written} is judged as {judged}, which is the same and less noisy.")
-    answer = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
-    output.say(f"{document['optimal']} {answer}.")
+    output.say(_answer(document, problem.question))
     if document["baseline"] is not None:
         output.say(
             f"Limits are relative to {document['baseline']}: margins and gaps are of what an arm "
@@ -78,6 +77,15 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         output.say(f"{name:>8}  {output.number(value, 6):<12} {why}")
     if document["oracle_rate"] is not None:
         _show_rates(document)
+
+
+def _answer(document: dict[str, Any], question: Any) -> str:
+    """Return the right answer in words."""
+    if question.settles:
+        inside = [arm["name"] for arm in document["arms"] if arm["kind"] == "optimal"]
+        return f"Arms that keep their limits: {', '.join(inside) or 'none'}."
+    what = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
+    return f"{document['optimal']} {what}."
 
 
 def _show_rates(document: dict[str, Any]) -> None:

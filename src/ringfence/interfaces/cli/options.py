@@ -9,6 +9,14 @@ from ringfence.interfaces.cli import completing
 
 KINDS, THEMES = ("map", "timeline", "allocation", "evidence"), ("light", "dark", "print")
 
+Answer = Annotated[
+    str | None,
+    typer.Option(
+        "--answer",
+        help="best feasible or all feasible: which arms are asked for; else as the instance says.",
+        autocompletion=completing.among("best feasible", "all feasible"),
+    ),
+]
 Batch = Annotated[
     int, typer.Option("--batch", help="How many pulls an adaptive policy decides at once.")
 ]

@@ -169,8 +169,13 @@ def mark(holds: bool | None) -> str:  # noqa: FBT001 - the value itself is what 
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show progress on standard error: a bar on a terminal, a line at the quarters elsewhere."""
+def progress_bar(
+    what: str, total: int, *, first: str = "compiling"
+) -> Iterator[Callable[[int], None]]:
+    """Show progress on standard error: a bar on a terminal, a line at the quarters elsewhere.
+
+    `first` is what is done before there is any.
+    """
     if sys.stderr.isatty():
         with Progress(
             TextColumn("{task.description}"),
@@ -180,7 +185,7 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
             console=Console(stderr=True),
             transient=True,
         ) as bar:
-            task = bar.add_task("compiling", total=total)
+            task = bar.add_task(first, total=total)
             yield lambda done: bar.update(task, advance=done, description=what)
     else:
         yield _quarters(what, total)

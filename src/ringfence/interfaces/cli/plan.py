@@ -7,7 +7,14 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
-from ringfence.interfaces.cli.options import POLICY_HELP, Json, Seed, StudyScales, Threads
+from ringfence.interfaces.cli.options import (
+    POLICY_HELP,
+    Answer,
+    Json,
+    Seed,
+    StudyScales,
+    Threads,
+)
 
 if TYPE_CHECKING:
     from ringfence.interfaces.planning import Alternative, Plan
@@ -44,6 +51,7 @@ def plan(
     storage: Annotated[
         str | None, typer.Option("--storage", help="Where that study is kept.")
     ] = None,
+    answer: Answer = None,
     brief: Annotated[
         bool, typer.Option("--brief", help="The budget alone, without alternatives.")
     ] = False,
@@ -77,6 +85,7 @@ def plan(
             source,
             policy,
             target_error=target_error,
+            answer=answer,
             seed=seed,
             scales=scales,
             brief=brief,

@@ -7,6 +7,7 @@ import typer
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import (
     POLICY_HELP,
+    Answer,
     Batch,
     InstanceName,
     Json,
@@ -34,6 +35,7 @@ def simulate(
         typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
     ] = "constrained-sr",
     budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
+    answer: Answer = None,
     replications: Replications = 100_000,
     seed: Seed = 0,
     scales: StudyScales = None,
@@ -71,6 +73,7 @@ def simulate(
             instance,
             policy,
             budget=budget,
+            answer=answer,
             replications=replications,
             seed=seed,
             scales=scales,

@@ -223,7 +223,10 @@ def export(
 
 def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Audit a study from its stored facts; exit code 1 if something is wrong."""
-    found = open_study(study, storage).doctor()
+    known = open_study(study, storage)
+    steps = max(1, 2 * known.desk.head.issued)
+    with output.progress_bar("auditing", steps, first="auditing") as advance:
+        found = known.doctor(progress=advance)
     document = {"ok": found.is_sound, **asdict(found)}
     if json:
         output.print_json(document)

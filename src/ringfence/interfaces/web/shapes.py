@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ringfence.core.best_feasible import BEST_FEASIBLE
+
 MOST_PULLS = 10_000
 MOST_ARMS = 10_000
 _BODY = ConfigDict(extra="forbid", strict=True)
@@ -59,6 +61,7 @@ class NewStudy(BaseModel):
         Field(examples=[["v1", "v2", "v3"]]),
     ]
     budget: Annotated[int, Field(examples=[600])]
+    answer: Annotated[str, Field(examples=["best feasible", "all feasible"])] = BEST_FEASIBLE.name
     policy: str = "top-two"
     seed: int | None = None
     batch: int = 1
@@ -91,6 +94,7 @@ class Definition(BaseModel):
     name: str
     objective: str
     constraints: list[str]
+    answer: Annotated[str, Field(description="Which arms are asked for.")]
     arms: dict[str, dict[str, Any]]
     budget: int
     policy: str
@@ -285,9 +289,9 @@ class Arm(BaseModel):
     estimates: dict[str, Estimate]
     margin: float | None
     kind: str | None
-    status: Literal["in the running", "rejected", "withdrawn"]
+    status: Literal["in the running", "rejected", "settled", "withdrawn"]
     cause: Annotated[
-        Literal["rejected", "failing", "unseen", "with-baseline"] | None,
+        Literal["rejected", "settled", "failing", "unseen", "with-baseline"] | None,
         Field(description="Why it left: a code; null of an arm in the running."),
     ]
     reason: Annotated[str, Field(description="Why it was dropped or kept, in words.")]
@@ -301,12 +305,13 @@ class Arm(BaseModel):
     chance_feasible: Annotated[
         float | None, Field(description="The chance that it keeps all its limits.")
     ]
-    chance_best: Annotated[float | None, Field(description="The chance that it is the answer.")]
+    chance_best: Annotated[float | None, Field(description="The chance that it is in the answer.")]
 
 
 class Flip(BaseModel):
     """A threshold at which another arm would look best; None: no arm would look feasible.
 
+    `arms` are all that would be named: one, or those of a set.
     Where it must exclude an arm, `beyond` is that arm's value, and the threshold the next number.
     """
 
@@ -314,6 +319,7 @@ class Flip(BaseModel):
     threshold: float | None
     answer: str | None
     beyond: float | None
+    arms: list[str]
 
 
 class Doubt(BaseModel):
@@ -330,7 +336,8 @@ class Verdict(BaseModel):
     """The answer of a study, so far or at its end."""
 
     study: str
-    arm: str
+    arm: Annotated[str | None, Field(description="The best of the named arms; null if none is.")]
+    answer: Annotated[list[str], Field(description="The named arms.")]
     feasible: bool
     verdict: Literal["feasible", "infeasible", "too-close-to-call"]
     confidence: float
@@ -338,7 +345,7 @@ class Verdict(BaseModel):
         float, Field(description="The chance that any arm keeps all its limits.")
     ]
     chance_keeps_limits: Annotated[
-        float, Field(description="The chance that the named arm keeps all its limits.")
+        float, Field(description="The chance that all named arms keep their limits.")
     ]
     pulls_used: int
     budget: int
@@ -347,7 +354,7 @@ class Verdict(BaseModel):
     flips: list[Flip]
     exact: list[str]
     brought: int
-    apparent: str
+    apparent: str | None
     doubts: list[Doubt]
 
 

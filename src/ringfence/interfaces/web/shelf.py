@@ -19,7 +19,7 @@ from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web.work import StudySource
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.reading import View
-from ringfence.study.verdict import Verdict, in_the_running, verdict_of
+from ringfence.study.verdict import Verdict, in_the_running
 
 _PATIENCE = 4.0  # a look is good for that many times as long as it took
 
@@ -146,7 +146,7 @@ class Shelf:
 
 def _looked(study: Study, pulse: str) -> Look:
     view = study.view()
-    verdict = verdict_of(study.desk.plan, view) if in_the_running(view).any() else None
+    verdict = study.verdict_on(view) if in_the_running(view).any() else None
     return Look(study, pulse, view, study.status(view, verdict), verdict)
 
 

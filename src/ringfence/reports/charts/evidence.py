@@ -111,7 +111,7 @@ def _subtitle(verdict: Verdict, rows: Sequence[dict[str, Any]]) -> list[str]:
     if not rows:
         return ["it is reckoned whenever a round of pulls is over"]
     shown = len({row["series"] for row in rows} - {0})
-    rest = len(verdict.arms) - 1 - shown
+    rest = len(verdict.arms) - shown - (not verdict.problem.question.settles)
     lines = [
         "how far estimates would have to move for another answer; dashed: 4.6 nats, about 1 in 100"
     ]

@@ -11,7 +11,7 @@ from ringfence.core.strict import strict
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.figures.labels import SIDES, Box, Frame, bounds, labelled
 from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
-from ringfence.reports.figures.words import KINDS, LEGEND
+from ringfence.reports.figures.words import INSIDE, LEGEND, kinds_of
 from ringfence.reports.verdict import interval, sentence
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
@@ -56,14 +56,16 @@ def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: b
         scale=alt.Scale(domain=[frame.bottom, frame.top], nice=False, zero=False),
         axis=alt.Axis(tickCount=7),
     )
-    here = [kind for kind in LEGEND if any(row["kind"] == kind for row in rows)]
+    kinds = kinds_of(verdict)
+    here = [kind for kind in (INSIDE, *LEGEND) if any(row["kind"] == kind for row in rows)]
     legend = alt.Legend(orient="bottom", values=here, symbolSize=110)
-    scale = alt.Scale(domain=list(KINDS))
+    scale = alt.Scale(domain=list(kinds))
     colour = alt.Color("kind:N", title=None, legend=legend, scale=scale)
+    feasible = verdict.feasible and not verdict.problem.question.settles
     layers = [
-        *_limits(alt, rows, frame, feasible=verdict.feasible, better=better),
+        *_limits(alt, rows, frame, feasible=feasible, better=better),
         *_intervals(alt, rows, x, y, colour),
-        _marks(alt, rows, x, y, colour),
+        _marks(alt, rows, x, y, colour, kinds),
         *_names(alt, rows, x, y),
     ]
     return alt.layer(*layers).properties(
@@ -160,8 +162,9 @@ def _intervals(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour:
     ]
 
 
-def _marks(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any) -> Any:
-    kinds = list(KINDS)
+def _marks(
+    alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any, kinds: Sequence[str]
+) -> Any:
     sizes = dict(zip(kinds, _SIZES, strict=True))
     part = 1 if len(rows) <= _MANY else 2
     sized = [{**row, "size": sizes[row["kind"]] // part} for row in reversed(rows)]
@@ -173,7 +176,7 @@ def _marks(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any
             y=y,
             color=colour,
             shape=alt.Shape("kind:N", title=None, legend=colour["legend"]).scale(
-                domain=kinds, range=list(_SHAPES)
+                domain=list(kinds), range=list(_SHAPES)
             ),
             size=alt.Size("size:Q", scale=None, legend=None),
             tooltip=[

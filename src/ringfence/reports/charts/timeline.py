@@ -9,6 +9,7 @@ from ringfence.reports.figures.timeline import (
     MOST_BARS,
     REJECTED,
     RUNNING,
+    SETTLED,
     WITHDRAWN,
     timeline_rows,
     timeline_title,
@@ -20,7 +21,13 @@ from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 560, 19
 _NOTE_LIMIT = 210
-_STYLES = {ANSWER: "first", WITHDRAWN: "second", RUNNING: "third", REJECTED: "quiet"}
+_STYLES = {
+    ANSWER: "first",
+    WITHDRAWN: "second",
+    RUNNING: "third",
+    SETTLED: "quiet",
+    REJECTED: "quiet",
+}
 
 
 def timeline_chart(
@@ -65,7 +72,7 @@ def timeline_chart(
         ]
         bars = [
             alt.Chart(alt.Data(values=[row for row in rows if row["fate"] == fate]))
-            .mark_bar(style=style, height=STEP - 9, opacity=0.75 if fate == REJECTED else 1.0)
+            .mark_bar(style=style, height=STEP - 9, opacity=0.75 if style == "quiet" else 1.0)
             .encode(**axes, tooltip=tips)
             for fate, style in _STYLES.items()
             if any(row["fate"] == fate for row in rows)

@@ -18,16 +18,16 @@ def allocation_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> li
     """Return the pulls that each arm was given in each part of the study, arms by their totals.
 
     The parts of a phase policy are its phases, where they are few; else quarters of the pulls. At
-    most 40 arms: the answer and the most pulled. Pulls under way are counted, those that were
+    most 40 arms: the named one and the most pulled. Pulls under way are counted, those that were
     brought along are not.
     """
     parts = _parts(plan, rounds)
     totals = [sum(part.pulls[arm] for _, part in parts) for arm in range(len(verdict.arms))]
     order = sorted(range(len(totals)), key=lambda arm: (-totals[arm], arm))
     drawn = order[:MOST_BARS]
-    answer = next(i for i, arm in enumerate(verdict.arms) if arm.name == verdict.arm)
-    if answer not in drawn:
-        drawn[-1] = answer
+    best = next((i for i, arm in enumerate(verdict.arms) if arm.name == verdict.arm), drawn[0])
+    if best not in drawn:
+        drawn[-1] = best
     rows = []
     for place, arm in enumerate(drawn):
         for at, (when, part) in enumerate(parts):
@@ -36,7 +36,7 @@ def allocation_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> li
                     {
                         "name": verdict.arms[arm].name,
                         "place": place,
-                        "is_answer": arm == answer,
+                        "is_answer": verdict.arms[arm].name in verdict.answer,
                         "when": when,
                         "part": at,
                         "pulls": part.pulls[arm],
@@ -58,10 +58,20 @@ def allocation_title(verdict: Verdict, rows: Sequence[dict[str, Any]], spent: in
     totals = {row["name"]: row["total"] for row in rows}
     if len(totals) > 1 and min(totals.values()) == max(totals.values()):
         return f"Every arm was given {rows[0]['total']:,} pulls"
+    if verdict.problem.question.settles:
+        return _given_to_set(verdict, totals, spent)
+    answer = shortened(verdict.arm or "")
     if verdict.arm not in totals:
-        return f"{shortened(verdict.arm)}, the answer, was given no pull"
+        return f"{answer}, the answer, was given no pull"
     share = 100 * totals[verdict.arm] / spent
-    return f"{shortened(verdict.arm)}, the answer, was given {share:.0f}% of the pulls"
+    return f"{answer}, the answer, was given {share:.0f}% of the pulls"
+
+
+def _given_to_set(verdict: Verdict, totals: dict[str, int], spent: int) -> str:
+    most = max(totals, key=lambda name: totals[name])
+    share = 100 * totals[most] / spent
+    side = "looks feasible" if most in verdict.answer else "does not look feasible"
+    return f"{shortened(most)}, which {side}, was given {share:.0f}% of the pulls"
 
 
 def _parts(plan: Plan, rounds: Sequence[Round]) -> list[tuple[str, Stretch]]:

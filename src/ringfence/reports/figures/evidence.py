@@ -2,10 +2,10 @@
 
 When a round is decided some arm leads: it looks best. The evidence against a challenger is the
 least energy, in nats, by which the estimates of the two would have to move for the challenger to
-be the answer (core/cost.py): `beating_cost` where the leader looks feasible, `nearing_cost` where
-nothing does. It is zero for an arm that leads. One more line is the evidence that the leader's own
-flag is right: `failing_cost` where it looks feasible, `passing_cost` where it does not. An answer
-that is wrong by chance has a probability that falls like exp(-evidence).
+be the answer: `pair_cost` of what is asked. It is zero for an arm that leads. One more line is the
+evidence that the leader's own flag is right: its `own_cost`. Where a set is asked for nobody leads,
+and the evidence of an arm is its own: that it is on its side of the limits. An answer that is wrong
+by chance has a probability that falls like exp(-evidence).
 
 Rounds keep counts, estimates and scales, not covariances: the noise is the common one of all arms,
 V = 1 / (2 scale^2), without correlation. A scale of 1 means that an attribute never varied.
@@ -18,15 +18,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.cost import (
-    NEVER,
-    beating_cost,
-    cost_work,
-    failing_cost,
-    nearing_cost,
-    passing_cost,
-)
-from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.cost import NEVER, cost_work
 from ringfence.reports.figures.words import shortened
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
@@ -61,7 +53,7 @@ def evidence_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list
     rows = []
     for one in decided:
         moment = _Moment(plan, one)
-        found = [(0, FLAG, moment.flag())]
+        found = [] if moment.leader is None else [(0, FLAG, moment.flag(moment.leader))]
         found += [
             (series, names[arm], moment.against(arm))
             for series, arm in enumerate(chosen, start=1)
@@ -73,7 +65,7 @@ def evidence_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list
                 "name": name,
                 "pulls": one.first - 1,
                 "evidence": evidence,
-                "leader": names[moment.leader],
+                "leader": None if moment.leader is None else names[moment.leader],
             }
             for series, name, evidence in found
             if evidence < NEVER
@@ -104,6 +96,8 @@ def evidence_title(rows: Sequence[dict[str, Any]]) -> str:
     amount = f"{least['evidence']:.2g} nats" if least["evidence"] < 100 else "over 100 nats"
     if least["series"] == 0:
         return f"The closest call is whether {shortened(least['leader'])} is feasible: {amount}"
+    if least["leader"] is None:
+        return f"The closest call is whether {shortened(least['name'])} is feasible: {amount}"
     return f"{shortened(least['name'])} is the closest challenger: {amount} against it"
 
 
@@ -123,38 +117,36 @@ class _Moment:
         variances = np.where(is_exact, 0.0, 0.5 / self.scales**2)
         self.covariances = np.broadcast_to(np.diag(variances), (plan.arm_count, width, width))
         self.work = cost_work(width)
-        alive = np.array(one.alive) & (self.counts >= self.least_pulls)
-        self.leader = int(
-            apparent_best(self.estimates, alive, self.scales, self.thresholds, plan.priority)
-        )
-        worst = margin(self.estimates, self.leader, self.scales, self.thresholds)
-        self.feasible = bool(worst <= 0.0)
+        seen = self.counts >= self.least_pulls
+        self.question, self.marked = plan.problem.question, np.zeros(plan.arm_count, np.bool_)
+        settles = self.question.settles
+        leader, feasible = self.question.answer(
+            self.estimates, seen if settles else np.array(one.alive) & seen, self.scales,
+            self.thresholds, plan.priority, self.marked,
+        )  # fmt: skip
+        self.leader, self.feasible = None if settles else int(leader), bool(feasible)
 
     def is_seen(self, arm: int) -> bool:
         return bool(self.counts[arm] >= self.least_pulls)
 
-    def flag(self) -> float:
-        """Return the evidence that the leader is feasible, or that it is not."""
-        n = float(self.counts[self.leader])
-        about = (self.estimates, self.covariances, self.leader, n, self.thresholds)
-        cost = failing_cost(*about) if self.feasible else passing_cost(*about, self.work)
+    def flag(self, arm: int) -> float:
+        """Return the evidence that an arm is feasible, or that it is not."""
+        cost = self.question.own_cost(
+            self.estimates, self.covariances, arm, float(self.counts[arm]), bool(self.marked[arm]),
+            self.feasible, self.thresholds, self.work,
+        )  # fmt: skip
         return _plain(cost)
 
     def against(self, arm: int) -> float:
-        """Return the evidence against an arm's being the answer."""
+        """Return the evidence against an arm's being the answer, or on the other side."""
+        if self.leader is None:
+            return self.flag(arm)
         if arm == self.leader:
             return 0.0
-        n, leading = float(self.counts[arm]), float(self.counts[self.leader])
-        if self.feasible:
-            cost, _ = beating_cost(
-                self.estimates, self.covariances, self.leader, leading, arm, n,
-                self.thresholds, self.work,
-            )  # fmt: skip
-        else:
-            cost, _ = nearing_cost(
-                self.estimates, self.covariances, self.leader, leading, arm, n,
-                self.scales, self.thresholds, self.work,
-            )  # fmt: skip
+        cost, _ = self.question.pair_cost(
+            self.estimates, self.covariances, self.leader, float(self.counts[self.leader]), arm,
+            float(self.counts[arm]), self.feasible, self.scales, self.thresholds, self.work,
+        )  # fmt: skip
         return _plain(cost)
 
 

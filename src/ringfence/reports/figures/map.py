@@ -25,7 +25,7 @@ def map_rows(verdict: Verdict) -> list[dict[str, Any]]:
     answer = answer_of(verdict)
     judged = [arm for arm in verdict.arms if arm.margin is not None and arm.estimates]
     judged.sort(key=lambda arm: distance(verdict, arm, answer))
-    turns = {id(answer): (-1, 0)}
+    turns = {} if answer is None else {id(answer): (-1, 0)}
     of_kind: dict[str, int] = {}
     for arm in judged:
         kind = arm.kind or ""
@@ -35,13 +35,16 @@ def map_rows(verdict: Verdict) -> list[dict[str, Any]]:
     return [_row(verdict, arm) for arm in judged[:MOST_ARMS]]
 
 
-def distance(verdict: Verdict, arm: ArmVerdict, answer: ArmVerdict) -> float:
+def distance(verdict: Verdict, arm: ArmVerdict, answer: ArmVerdict | None) -> float:
     """Return how far an arm seems from being the answer, in half-widths of 95% intervals.
 
     An infeasible arm must come inside its limits, one that is also worse must do both; when no arm
-    is feasible, it must come nearer than the answer.
+    is feasible, it must come nearer than the answer. Where a set is asked for, that is how far it
+    is from the other side of its limits.
     """
     margins = _margins(arm)
+    if answer is None or verdict.problem.question.settles:
+        return _ratio(abs(margins[1]), _half(margins))
     if not verdict.feasible:
         others = _margins(answer)
         return _ratio(abs(margins[1] - others[1]), math.hypot(_half(margins), _half(others)))
@@ -55,7 +58,7 @@ def distance(verdict: Verdict, arm: ArmVerdict, answer: ArmVerdict) -> float:
 
 def map_title(verdict: Verdict) -> str:
     """Return what the map shows, as a headline."""
-    said = headline(verdict, shortened(verdict.arm))
+    said = headline(verdict, shortened(verdict.arm or ""))
     return said if verdict.verdict == Outcome.FEASIBLE else f"{said[0].upper()}{said[1:]}"
 
 
@@ -89,7 +92,7 @@ def _row(verdict: Verdict, arm: ArmVerdict) -> dict[str, Any]:
         "name": arm.name,
         "kind": kind_in_words(verdict, arm),
         "is_feasible": margin <= 0.0,
-        "is_answer": arm.name == verdict.arm,
+        "is_answer": arm.name in verdict.answer,
         "margin": margin,
         "margin_low": margin_low,
         "margin_high": margin_high,

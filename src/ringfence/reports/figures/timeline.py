@@ -17,8 +17,13 @@ from ringfence.study.verdict import ArmVerdict, Status, Verdict
 MOST_BARS = 40
 MOST_STRETCHES = 32
 ANSWER, RUNNING, REJECTED = "the answer", "in the running", "rejected"
-WITHDRAWN = "withdrawn"
-_FATES = {Status.RUNNING: RUNNING, Status.REJECTED: REJECTED, Status.WITHDRAWN: WITHDRAWN}
+SETTLED, WITHDRAWN = "settled", "withdrawn"
+_FATES = {
+    Status.RUNNING: RUNNING,
+    Status.REJECTED: REJECTED,
+    Status.SETTLED: SETTLED,
+    Status.WITHDRAWN: WITHDRAWN,
+}
 
 
 def timeline_rows(plan: Plan, verdict: Verdict, rounds: Sequence[Round]) -> list[dict[str, Any]]:
@@ -67,14 +72,13 @@ def by_pulls(verdict: Verdict) -> list[ArmVerdict]:
 
 def fate_of(verdict: Verdict, arm: ArmVerdict) -> str:
     """Return what became of an arm, in a word or two."""
-    if arm.name == verdict.arm:
+    if arm.name in verdict.answer and arm.status == Status.RUNNING:
         return ANSWER
     return _FATES[arm.status]
 
 
 def timeline_title(plan: Plan, verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
     """Return what the timeline shows, as a headline."""
-    name = shortened(verdict.arm)
     if not plan.policy.has_phases:
         end = max((row["end"] for row in rows), default=0)
         late = [row for row in rows if row["start"] >= 0.75 * end]
@@ -89,6 +93,9 @@ def timeline_title(plan: Plan, verdict: Verdict, rows: Sequence[dict[str, Any]])
     gone = sum(arm.phase is not None for arm in verdict.arms)
     if not rows:
         return "No pulls yet"
+    if verdict.problem.question.settles:
+        return f"{counted(gone, 'arm')} settled; {counted(len(verdict.arms) - gone, 'arm')} left"
+    name = shortened(verdict.arm or "")
     if not gone:
         return f"No arm has left; {name} looks best"
     if gone == len(verdict.arms) - 1:
@@ -115,6 +122,9 @@ def _row(
 def _note(verdict: Verdict, arm: ArmVerdict, fate: str) -> str:
     if fate == WITHDRAWN:
         return f"{WITHDRAWN} in round {arm.phase}"
+    if fate == SETTLED:
+        side = "inside its limits" if arm.name in verdict.answer else "past a limit"
+        return f"phase {arm.phase}, {side}"
     if fate == REJECTED:
         other = arm.rival is not None and arm.rival != verdict.arm
         return f"phase {arm.phase}" + f", behind {shortened(arm.rival or '', 24)}" * other

@@ -2,7 +2,7 @@
 
 from ringfence.study.verdict import ArmVerdict, Verdict
 
-BEST, NEAREST = "best feasible", "least infeasible"
+BEST, NEAREST, INSIDE = "best feasible", "least infeasible", "feasible"
 DECEIVER = "deceiver"
 SUBOPTIMAL = "feasible suboptimal"
 INFEASIBLE_SUBOPTIMAL = "infeasible suboptimal"
@@ -18,11 +18,20 @@ _WORDS = {
 IN_TITLE, IN_LABEL = 40, 22
 
 
+def kinds_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return the kinds that arms may be of, in the order of shapes and colours."""
+    if not verdict.problem.question.settles:
+        return KINDS
+    return tuple(INSIDE if kind == SUBOPTIMAL else kind for kind in KINDS)
+
+
 def kind_in_words(verdict: Verdict, arm: ArmVerdict) -> str | None:
     """Return what an arm looks like, as legends call it; None where it could not be judged."""
     if arm.kind is None:
         return None
     if arm.kind == "optimal":
+        if verdict.problem.question.settles:
+            return INSIDE
         return BEST if verdict.feasible else NEAREST
     return _WORDS[arm.kind]
 
@@ -40,6 +49,6 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def answer_of(verdict: Verdict) -> ArmVerdict:
-    """Return the arm that the verdict names."""
-    return next(arm for arm in verdict.arms if arm.name == verdict.arm)
+def answer_of(verdict: Verdict) -> ArmVerdict | None:
+    """Return the arm that the verdict names, if it names one."""
+    return next((arm for arm in verdict.arms if arm.name == verdict.arm), None)

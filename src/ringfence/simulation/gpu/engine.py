@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
 from ringfence.core.running import Recipe
-from ringfence.policies.course import Course, Opening
+from ringfence.policies.course import Course
 from ringfence.simulation.counts import Counts
 from ringfence.simulation.course import make_body, make_room
 from ringfence.simulation.experiment import Experiment
@@ -47,9 +48,11 @@ _READ = (
     "room.seen.in_flight",
     "room.seen.thresholds",
     "room.seen.baseline",
+    "room.seen.prices",
     "room.record.everyone",
     "room.factors",
-    *(f"state.{field}" for field in ("phases", "first")),
+    "room.everyone",
+    *(f"state.{field}" for field in ("phases", "prices", "first")),
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.seen.scales", "room.seen.covariances")
@@ -62,7 +65,7 @@ def chunk_size(experiment: Experiment) -> int:
     arm_count = len(experiment.instance.arms)
     work = arm_count**2 * max(1, len(experiment.phases))
     if experiment.is_adaptive or experiment.is_recorded or experiment.instance.law.draws_samples:
-        work = experiment.budget * arm_count
+        work = experiment.allowance.pulls * arm_count
     size: int = 2 ** (_CHUNK_WORK // work).bit_length()
     return max(_LEAST_CHUNK, min(_MOST_CHUNK, size))
 
@@ -116,17 +119,17 @@ def count_chunk(
 def suits_lean(experiment: Experiment) -> bool:
     """Tell whether the fastest kernel will do.
 
-    It is for few Gaussian arms under known noise, and phases that pull all survivors alike. Its
-    rules see survivors only: ours do not mind; of others we cannot know.
+    It is for the best feasible arm of few Gaussian ones under known noise, and phases that pull all
+    survivors alike. Its rules see survivors only: ours do not mind; of others we cannot know.
     """
-    policy = experiment.policy
     return (
-        policy.has_phases
+        experiment.question.is_like(BEST_FEASIBLE)
+        and experiment.policy.has_phases
         and isinstance(experiment.instance.law, GaussianLaw)
         and not experiment.is_recorded
         and len(experiment.instance.arms) <= MOST_LEAN_ARMS
         and not any(phase.extra for phase in experiment.phases)
-        and policy.course.rule.__module__.startswith("ringfence.")
+        and experiment.course.rule.__module__.startswith("ringfence.")
     )
 
 
@@ -178,7 +181,7 @@ def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         keeps=tuple(phase.keep for phase in experiment.phases),
         alike=bool((factors == factors[0]).all()),
     )
-    kernel = gpu_kernels.lean_kernel(experiment.policy.course.rule, shape)
+    kernel = gpu_kernels.lean_kernel(experiment.course.rule, shape)
     weights = [(totals - pulls) / totals, pulls / totals, np.sqrt(pulls) / totals]
     read = LeanDesign(
         weights=np.stack(weights, axis=1),
@@ -197,7 +200,7 @@ def _lean(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
 
 def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
     """Return the kernel for any policy and law, and what it reads."""
-    place, recording, course = _place(experiment), _recording(experiment), experiment.policy.course
+    place, recording, course = _place(experiment), _recording(experiment), experiment.course
     kernel = _course_kernel(
         course,
         (recording.forget, recording.add, recording.look),
@@ -235,14 +238,13 @@ def _place(experiment: Experiment) -> Place:
     if design.slots > 0:
         # A kernel is compiled for the size of its rooms: batches of 17 to 64 pulls share one.
         design = design._replace(slots=4 ** -(-(design.slots - 1).bit_length() // 2))
-    course, recording = experiment.policy.course, _recording(experiment)
+    course, recording = experiment.course, _recording(experiment)
     if not course.uses_covariances:
         design = design._replace(covariances=np.zeros((1, 1, 1)))
     arm_count, width = len(design.optimal), len(design.scales)
-    opening = Opening(experiment.warm_up, experiment.phases)
     return Place(
         room=make_room(design, recording, 1),
-        state=course.make_state(opening, arm_count, width, design.slots),
+        state=course.make_state(experiment.opening, arm_count, width, design.slots),
         tally=experiment.empty_tally(1),
         words=np.zeros(STATE, np.uint32),
         order_words=np.zeros(STATE, np.uint32),

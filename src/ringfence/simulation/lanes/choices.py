@@ -2,8 +2,8 @@
 
 All replications are as far as each other at any time, because a batch is as long in each: only
 which arms are pulled differs. So sums and draws go replication by replication, and the choice goes
-lane by lane, as vector units like it. For known noise where sums of pulls suffice; the policy says
-what else it needs. May touch core, policies and simulation.
+lane by lane, as vector units like it. For the best feasible arm, and known noise where sums of
+pulls suffice; the policy says what else it needs. May touch core, policies and simulation.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.streams import Generator
 from ringfence.policies.evidence import Evidence
 from ringfence.simulation.compilation import compile_kernel
@@ -20,7 +21,7 @@ from ringfence.simulation.course import Design, no_evidence, shuffle
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.lanes import top_two
 from ringfence.simulation.lanes.rules import PULLS, RANK, LaneRule
-from ringfence.simulation.tally import Tally, judge
+from ringfence.simulation.tally import Tally, judge_of
 
 LANES = 64
 _WIDTH = 2  # an objective and a constraint
@@ -30,12 +31,13 @@ _RULES = {rule.alike: rule for rule in (top_two.RULE,)}
 
 def suits(experiment: Experiment) -> bool:
     """Tell whether an experiment can run in these lanes."""
-    return fills_lanes(experiment) and rule_of(experiment) is not None
+    asked = experiment.question.is_like(BEST_FEASIBLE)
+    return asked and fills_lanes(experiment) and rule_of(experiment) is not None
 
 
 def rule_of(experiment: Experiment) -> LaneRule | None:
     """Return what chooses as the policy does, for many replications under its noise, if any."""
-    rule = _RULES.get(experiment.policy.course.rule)
+    rule = _RULES.get(experiment.course.rule)
     suitable = rule is not None and rule.suits(experiment.design.covariances)
     return rule if suitable else None
 
@@ -48,7 +50,7 @@ def fills_lanes(experiment: Experiment) -> bool:
 
 def run(experiment: Experiment, streams: tuple[Generator, Generator], tally: Tally) -> None:
     """Run the replications of a tally."""
-    law, design, course = experiment.instance.law, experiment.design, experiment.policy.course
+    law, design, course = experiment.instance.law, experiment.design, experiment.course
     rule = rule_of(experiment)
     if rule is None:
         raise ValueError(f"no lanes suit {experiment.policy.name!r}")
@@ -76,6 +78,7 @@ class Room(NamedTuple):
     everyone: Mask
     block: Floats
     seen: Evidence
+    marked: Mask
 
 
 def make_room(design: Design, rule: LaneRule, normals: int) -> Room:
@@ -94,6 +97,7 @@ def make_room(design: Design, rule: LaneRule, normals: int) -> Room:
         everyone=np.ones((arm_count, 1), np.bool_),
         block=np.zeros((_WIDTH, 1)),
         seen=no_evidence(design),
+        marked=np.zeros(arm_count, np.bool_),
     )
 
 
@@ -115,6 +119,7 @@ def make_kernel(
     normals: int,
 ) -> Callable[..., None]:
     """Return the plain kernel; `rows` of an arm and `normals` of a draw are constants in it."""
+    judge = judge_of(BEST_FEASIBLE)
 
     def kernel(
         rng: Generator,
@@ -185,8 +190,8 @@ def make_kernel(
                     tally.pulls[i] += seen.counts[i]
                     for c in range(_WIDTH):
                         seen.estimates[i, c] = arms[i, c, lane]
-                answer, flag = recommend(seen, state)
-                judge(tally, first + lane, answer, flag, design.optimal, design.feasible, arm_count)
+                _, flag = recommend(seen, state, room.marked)
+                judge(tally, first + lane, room.marked, flag, design.optimal, design.feasible, -1)
 
     return kernel
 

@@ -1,10 +1,10 @@
 """A fast path for policies with phases: many replications side by side.
 
-It is for known noise where sums of pulls suffice. One kernel is compiled for each rejection rule,
-law and shape; the rules inside it are the plain functions of core and policies. Replications run in
-lanes, a batch at a time, because many replications side by side are what vector units are good at:
-for sums and estimates, and for a rule that is written like those of core/gaps.py. May touch core,
-policies and simulation.
+It is for the best feasible arm, and known noise where sums of pulls suffice. One kernel is compiled
+for each rejection rule, law and shape; the rules inside it are the plain functions of core and
+policies. Replications run in lanes, a batch at a time, because many replications side by side are
+what vector units are good at: for sums and estimates, and for a rule that is written like those of
+core/gaps.py. May touch core, policies and simulation.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.gaps import leader
 from ringfence.core.streams import Generator
 from ringfence.policies.evidence import Reject
@@ -48,7 +49,8 @@ class Design(NamedTuple):
 
 def suits(experiment: Experiment) -> bool:
     """Tell whether an experiment can run in these lanes."""
-    return experiment.policy.has_phases and not experiment.is_recorded
+    asked = experiment.question.is_like(BEST_FEASIBLE)
+    return asked and experiment.policy.has_phases and not experiment.is_recorded
 
 
 def lanes_of(experiment: Experiment) -> int:
@@ -63,7 +65,7 @@ def run(experiment: Experiment, streams: tuple[Generator, Generator], tally: Tal
     """Run the replications of a tally."""
     law, design = experiment.instance.law, experiment.design
     kernel = kernel_for(
-        experiment.policy.course.rule,
+        experiment.course.rule,
         law.draw_block,
         arm_count=len(design.optimal),
         attribute_count=len(design.scales),

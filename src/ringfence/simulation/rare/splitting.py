@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
 from ringfence.core.streams import Generator, chunk_streams
 from ringfence.simulation.cpu import run_course
@@ -25,7 +26,7 @@ from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.laws import GaussianLaw
 from ringfence.simulation.rare.mixture import look
 from ringfence.simulation.rare.modes import phase_stages
-from ringfence.simulation.rare.tilts import require_numbers
+from ringfence.simulation.rare.tilts import require_modes
 from ringfence.simulation.records import Recording
 
 GROUPS = 8
@@ -100,12 +101,13 @@ class Split:
 def can_split(experiment: Experiment) -> bool:
     """Tell whether an experiment's replications are points."""
     known = isinstance(experiment.instance.law, GaussianLaw) and not experiment.estimated
-    return known and not experiment.is_adaptive and not experiment.is_relative
+    plain = not experiment.is_adaptive and not experiment.is_relative
+    return known and plain and experiment.question.is_like(BEST_FEASIBLE)
 
 
 def require_split(experiment: Experiment) -> None:
     """Refuse what splitting cannot do."""
-    require_numbers(experiment.instance, "splitting")
+    require_modes(experiment.instance, "splitting")
     if not can_split(experiment):
         raise InputError(
             "method = 'splitting' takes gaussian noise, known scales and a policy with phases. Use "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
 from ringfence.core.oracle import inverses
 from ringfence.simulation.draws import BERNOULLI, EXPONENTIAL, GAUSSIAN, POISSON
@@ -36,7 +37,7 @@ class Tilted:
 
 def require_tilts(instance: Instance) -> None:
     """Refuse laws that cannot be tilted, and limits whose ways to err are not known."""
-    require_numbers(instance, "importance")
+    require_modes(instance, "importance")
     if not isinstance(instance.law, GaussianLaw | MixedLaw):
         raise InputError(
             f"method = 'importance': the noise of {instance.name!r} cannot be tilted. It takes "
@@ -45,8 +46,17 @@ def require_tilts(instance: Instance) -> None:
         )
 
 
-def require_numbers(instance: Instance, method: str) -> None:
-    """Refuse limits relative to a baseline: arms then err together, which no mode describes."""
+def require_modes(instance: Instance, method: str) -> None:
+    """Refuse what no mode describes: other questions, and limits relative to a baseline.
+
+    With these arms err together.
+    """
+    question = instance.problem.question
+    if not question.is_like(BEST_FEASIBLE):
+        raise InputError(
+            f"method = {method!r} is for answer = {BEST_FEASIBLE.name!r}, and {instance.name!r} is "
+            f"asked for {question.name!r}. Use method = 'monte-carlo'."
+        )
     if instance.baseline is not None:
         raise InputError(
             f"method = {method!r}: limits of {instance.name!r} are relative to baseline = "

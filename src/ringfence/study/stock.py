@@ -1,0 +1,157 @@
+"""Takes stock for an audit: what all stored pulls are, and which of them no study would have told.
+
+Pulls are taken by the stretch, as columns; a stretch in which something is not right is gone
+through pull by pull, so that it can be named. May touch policies and core, and a ledger.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from ringfence.core.arrays import Integers
+from ringfence.core.errors import DamagedError
+from ringfence.core.stated import LARGEST
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import PullFact, State
+from ringfence.study.failing import stand_in
+from ringfence.study.ports import Ledger
+from ringfence.study.surveying import Survey
+
+AT_ONCE = 20_000  # pulls
+_LARGEST = 2**62
+
+Fact = TypeVar("Fact")
+Advance: TypeAlias = Callable[[int], None]
+"""Hears of so many more pulls that are done with."""
+
+
+@dataclass
+class Stock:
+    """All pulls: how many of each kind, and of each where it belongs; void ones count as nothing.
+
+    `unread` names what is damaged, `problems` values that no tell accepts.
+    """
+
+    unread: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    told: int = 0
+    issued: int = 0
+    failed: int = 0
+    lost: int = 0
+    void: int = 0
+    charged: int = 0
+    open: int = 0
+    parts: list[tuple[Integers, ...]] = field(default_factory=list)
+
+    def places(self) -> tuple[Integers, ...]:
+        """Return of every pull its number, arm, ordinal and round."""
+        return tuple(np.concatenate(one) for one in zip(*self.parts, strict=True))
+
+    def add(self, survey: Survey, void: Integers, prices: Integers) -> None:
+        """Count some more pulls; what they are charged is by the `prices` of arms."""
+        counts = ~np.isin(survey.numbers, void)
+        self.void += int(np.count_nonzero(~counts))
+        self.told += int(np.count_nonzero(counts & survey.is_told))
+        self.issued += int(np.count_nonzero(counts & survey.is_issued))
+        self.failed += int(np.count_nonzero(counts & survey.is_failed & survey.is_charged))
+        self.lost += int(np.count_nonzero(counts & survey.is_failed & ~survey.is_charged))
+        is_charged = counts & survey.is_charged & ~survey.is_cancelled
+        self.charged += int(np.take(prices, survey.arms[is_charged], mode="clip").sum())
+        self.open += int(np.count_nonzero(survey.is_issued))
+        self.parts.append((survey.numbers, survey.arms, survey.ordinals, survey.rounds))
+
+
+def take_stock(
+    plan: Plan, ledger: Ledger, void: set[int], *, at_once: int, advance: Advance
+) -> Stock:
+    """Go through all pulls, so many at once."""
+    stock, numbers = Stock(), np.array(sorted(void), dtype=np.int64)
+    for first, last in _stretches(ledger.head.issued, at_once):
+        survey = ledger.survey(first, last)
+        if survey is None or not _fits(plan, survey):
+            pulls, unread = readable(
+                lambda first=first, last=last: ledger.pulls_between(first, last),  # type: ignore[misc]
+                ledger.pulls,
+                range(first, min(last, ledger.head.issued) + 1),
+            )
+            stock.unread += unread
+            stock.problems += _values(plan, pulls)
+            survey = Survey.of([replace(one, values=None) for one in pulls], len(plan.metrics))
+        if survey is not None:
+            stock.add(survey, numbers, np.array(plan.prices, dtype=np.int64))
+        advance(max(0, min(last, ledger.head.issued) - max(first, 1) + 1))
+    return stock
+
+
+def _stretches(issued: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """Yield the ends of all stretches; what lies beyond the last pull is in the last."""
+    starts = [0, *range(at_once + 1, issued + 1, at_once)]
+    yield from zip(starts, [*(start - 1 for start in starts[1:]), _LARGEST], strict=True)
+
+
+def readable(
+    read: Callable[[], Sequence[Fact]],
+    read_some: Callable[[Sequence[int]], Sequence[Fact]],
+    numbers: Sequence[int],
+) -> tuple[list[Fact], list[str]]:
+    """Return the facts that can be read, one by one where not all can, and what is damaged."""
+    try:
+        return list(read()), []
+    except DamagedError as error:
+        first = error.what
+    found, problems = list[Fact](), list[str]()
+    for number in numbers:
+        try:
+            found += read_some([number])
+        except DamagedError as error:
+            problems.append(error.what)
+    return found, problems or [first]
+
+
+def _fits(plan: Plan, survey: Survey) -> bool:
+    """Tell whether every pull of a stretch has the values that it may have."""
+    lows, highs = np.array(
+        [plan.noise.bounds.get(metric, (-LARGEST, LARGEST)) for metric in plan.metrics]
+    ).T
+    values = survey.values[survey.has_values]
+    stood_in = survey.values[survey.stands_in]
+    fits = np.zeros(len(stood_in), np.bool_)
+    for one in _stand_ins(plan):
+        if one is not None:
+            fits |= (stood_in == np.array(one)).all(axis=1)
+    return bool(
+        survey.extras_fit
+        and (survey.is_told == survey.has_values).all()
+        and ((values >= lows) & (values <= highs) & (np.abs(values) <= LARGEST)).all()
+        and fits.all()
+        and (survey.is_cancelled | (survey.leases >= 1)).all()
+    )
+
+
+def _stand_ins(plan: Plan) -> set[tuple[float, ...] | None]:
+    return {stand_in(plan, timed_out=one) for one in (False, True)}
+
+
+def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
+    problems = []
+    stand_ins = _stand_ins(plan)
+    for pull in pulls:
+        told = pull.state == State.TOLD
+        if pull.stands_in and pull.values not in stand_ins:
+            problems.append(f"pull {pull.number} failed, and what was told in place is another")
+        if pull.extras is not None and not all(map(math.isfinite, pull.extras.values())):
+            problems.append(f"pull {pull.number} has further numbers that no tell accepts")
+        if told != (pull.values is not None):
+            problems.append(f"pull {pull.number} is {pull.state}, and its values say otherwise")
+        elif pull.values is not None and (
+            len(pull.values) != len(plan.metrics)
+            or not np.isfinite(pull.values).all()
+            or plan.noise.outside(plan.metrics, pull.values) is not None
+        ):
+            problems.append(f"pull {pull.number} has values {pull.values} that no tell accepts")
+        if pull.state != State.CANCELLED and pull.lease < 1:
+            problems.append(f"pull {pull.number} was never leased")
+    return problems
