@@ -148,7 +148,7 @@ def test_counted_errors_agree_with_the_plan(instance: str) -> None:
 @pytest.mark.skipif(not LONG, reason="the command's own test plans it too")
 def test_an_adaptive_policy_is_planned_in_growing_batches() -> None:
     found = rf.plan("paper-4", "top-two", target_error=0.1, brief=True)
-    assert found.growth == 0.01
+    assert found.growth == 0.03
     assert found.scales == found.to_dict()["scales"] == "estimated"
     batch = max(1, found.point.budget // 200)
     checked = rf.simulate(

@@ -11,6 +11,7 @@ from ringfence.interfaces import counting
 from ringfence.interfaces.counting import Wanted, counted
 from ringfence.interfaces.rare import Hands
 from ringfence.simulation.counts import Counts
+from ringfence.simulation.engines import CPU
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.planning import Point
@@ -75,7 +76,7 @@ def test_an_adaptive_policy_gets_fewer() -> None:
     rare = Wanted(1e-3, 400)
     phases, adaptive = rf.find_policy("uniform"), rf.find_policy("top-two")
     assert rare.replications(phases) == 400_000
-    assert rare.replications(adaptive) == 30_000
+    assert rare.replications(adaptive) == 20_000
     assert Wanted(0.1, 400).replications(adaptive) == 4000
 
 
@@ -83,7 +84,7 @@ def test_what_is_counted_in_parts_is_what_is_counted_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.undo()
-    size = counting.CPU.chunk_size(EXPERIMENT)
+    size = CPU.chunk_size(EXPERIMENT)
     hands = Hands(3)
     whole = hands.count(EXPERIMENT, 2 * size + 7)
     parts = hands.count(EXPERIMENT, size) + hands.count(EXPERIMENT, size + 7, after=1)

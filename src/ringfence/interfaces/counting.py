@@ -19,7 +19,7 @@ from ringfence.simulation.results import SimulationResult
 
 LEAST_TARGET = 1e-3
 _MOST_PLAIN = 2_000_000
-_MOST_ADAPTIVE = 30_000
+_MOST_ADAPTIVE = 20_000
 _FIRST_SHARE = 0.125  # of the replications, before the first look
 _FAR = 4.0  # standard errors from what is expected at the target: more would tell nothing new
 

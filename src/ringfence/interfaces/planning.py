@@ -35,7 +35,7 @@ from ringfence.simulation.rare.results import ModeShare
 from ringfence.simulation.variations import relaxed, without
 
 GROWTH = 0.01  # the share of its pulls so far that an adaptive policy decides at once
-_ROUGH_GROWTH = 0.03
+_LEARNING_GROWTH = 0.03  # the same where it learns the noise, which takes longer
 _FINAL_SEED = 7919  # added to the seed, so that the last look is independent of the search
 _APART = 0.06  # points of the curve, in relation to each other
 _CURVE = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.15)
@@ -53,9 +53,8 @@ Advance = Callable[[str], None]
 class Effort:
     """How many replications an estimate gets, of a phase policy and of an adaptive one.
 
-    And how near two budgets are that need not be told apart by them. `growth` is the share of its
-    pulls so far that an adaptive policy decides at once. Where errors are counted, an estimate
-    rests on so many `errors`, and a line through several tells budgets apart.
+    And how near two budgets are that need not be told apart by them. Where errors are counted, an
+    estimate rests on so many `errors`, and a line through several tells budgets apart.
     """
 
     phases: int
@@ -63,7 +62,6 @@ class Effort:
     precision: float
     adaptive_precision: float
     errors: int
-    growth: float
 
     def of(self, policy: Policy) -> int:
         """Return those of a policy."""
@@ -74,10 +72,10 @@ class Effort:
         return self.precision if policy.has_phases else self.adaptive_precision
 
 
-SEARCH = Effort(20_000, 3000, 1.003, 1.01, 100, GROWTH)
-FINAL = Effort(60_000, 16_000, 1.0, 1.0, 400, GROWTH)
-ROUGH = Effort(4000, 1000, 1.02, 1.05, 50, _ROUGH_GROWTH)
-_COUNTED_PRECISION = 1.05
+SEARCH = Effort(20_000, 3000, 1.003, 1.01, 100)
+FINAL = Effort(60_000, 16_000, 1.0, 1.0, 400)
+ROUGH = Effort(4000, 1000, 1.02, 1.05, 30)
+_COUNTED_PRECISION, _LINE_CAUTION = 1.05, 1.0
 FIRST, FOUND = "first estimate", "found"  # how stages begin that are answers already
 
 
@@ -186,7 +184,7 @@ class Planner:
         guess, how = first_guess(self.instance, policy, self.target)
         self.advance(f"{FIRST}, by {how}: {guess:,} pulls")
         points = self.search(self.instance, policy, SEARCH, "searching", start=guess)
-        budget = self.settled(self.instance, policy, points, CAUTION)
+        budget = self.settled(self.instance, policy, points, _LINE_CAUTION)
         point, modes = self.made_sure(policy, budget)
         self.advance(f"{FOUND}: {point.budget:,} pulls")
         curve = self.curve(policy, point, points)
@@ -200,7 +198,7 @@ class Planner:
             modes=modes,
             upper_bounds=tuple(self.bound(policy, one.budget) for one in curve),
             oracle_rate=None if self.instance.oracle is None else self.instance.oracle.rate,
-            growth=None if policy.has_phases else GROWTH,
+            growth=None if policy.has_phases else self.growth,
             scales=self.scales,
         )
         if not brief:
@@ -249,7 +247,7 @@ class Planner:
         self, instance: Instance, policy: Policy, budget: int, effort: Effort, *, more_seed: int = 0
     ) -> tuple[Point, tuple[ModeShare, ...]]:
         """Estimate the error at a budget."""
-        experiment = self.experiment(instance, policy, budget, effort.growth)
+        experiment = self.experiment(instance, policy, budget)
         hands = replace(self.hands, seed=self.hands.seed + more_seed)
         if _is_rare(experiment):
             found = by_importance(experiment, effort.of(policy), hands, cross_check=False)
@@ -261,17 +259,20 @@ class Planner:
         wanted = Wanted(self.target, effort.errors, whole=effort is FINAL)
         return counted(experiment, wanted, hands), ()
 
-    def experiment(
-        self, instance: Instance, policy: Policy, budget: int, growth: float
-    ) -> Experiment:
+    @property
+    def growth(self) -> float:
+        """The share of its pulls so far that an adaptive policy decides at once."""
+        return GROWTH if self.scales == "known" else _LEARNING_GROWTH
+
+    def experiment(self, instance: Instance, policy: Policy, budget: int) -> Experiment:
         """Return what is replicated at a budget."""
-        growth = 0.0 if policy.has_phases else growth
+        growth = 0.0 if policy.has_phases else self.growth
         return Experiment(instance, policy, budget, growth=growth, scales=self.scales)
 
     def is_rare(self, instance: Instance, policy: Policy) -> bool:
         """Tell whether errors are estimated however rare, or counted."""
         least = self.least(instance, policy)
-        return _is_rare(self.experiment(instance, policy, least, GROWTH))
+        return _is_rare(self.experiment(instance, policy, least))
 
     def least(self, instance: Instance, policy: Policy) -> int:
         """Return the least budget that the policy takes here."""

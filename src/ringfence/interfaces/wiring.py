@@ -266,8 +266,8 @@ def plan(
     "known" they are told it; unless stated, an adaptive policy learns it, as in a study, if the
     target is not too rare to be counted (1e-3). A brief plan leaves out what other policies need,
     and what a looser limit or fewer arms would save. An adaptive policy decides up to a hundredth
-    of its pulls so far at once. `advance` hears what is being done: a first estimate at once, and
-    then each budget.
+    of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
+    being done: a first estimate at once, and then each budget.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)

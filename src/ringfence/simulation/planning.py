@@ -141,8 +141,8 @@ def fitted_budget(points: list[Point], target: float, *, least: int, caution: fl
     if not slope < 0.0:
         return last
     error = math.sqrt(1.0 / weights.sum() + (last - middle) ** 2 / spread)
-    found = middle + (math.log(target) - caution * error - level) / slope
-    return max(least, math.ceil(min(max(float(found), last / _NEAR), _NEAR * last)))
+    found = float(middle + (math.log(target) - caution * error - level) / slope)
+    return max(least, math.ceil(min(max(found, last / _NEAR), _NEAR * last)))
 
 
 def next_try(point: Point, target: float) -> int:
