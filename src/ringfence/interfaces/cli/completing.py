@@ -63,6 +63,13 @@ def families(incomplete: str) -> list[str]:
     return _beginning(incomplete, (family.name for family in FAMILIES))
 
 
+def answers(incomplete: str) -> list[str]:
+    """Complete what is asked of arms."""
+    from ringfence.core.questions import QUESTIONS
+
+    return _beginning(incomplete, (question.name for question in QUESTIONS))
+
+
 def among(*options: str) -> Callable[[str], list[str]]:
     """Return what completes one of a few words."""
 

@@ -13,8 +13,8 @@ Answer = Annotated[
     str | None,
     typer.Option(
         "--answer",
-        help="best feasible or all feasible: which arms are asked for; else as the instance says.",
-        autocompletion=completing.among("best feasible", "all feasible"),
+        help="Which arms are asked for, such as 'all feasible'; else as the instance says.",
+        autocompletion=completing.answers,
     ),
 ]
 Batch = Annotated[
