@@ -134,6 +134,17 @@ def test_no_policy_dies_when_nothing_ever_succeeds(policy: Any, workers: int) ->
     assert counts(study)[1:] == (0, 0)
 
 
+@pytest.mark.parametrize("policy", ["top-two", "uniform"])
+def test_a_first_round_with_fewer_pulls_than_an_outage_is_given_back_whole(policy: str) -> None:
+    """Six pulls and eight workers, of whom ten failures in a row would be an outage."""
+    study = make(policy=policy, budget=12 if policy == "top-two" else 6)
+    service = Service(0, 6)
+    study.optimize(service, workers=8, backoff_seconds=0.01)
+    assert service.calls > study.status().budget
+    assert counts(study) == (study.status().budget, 0, 0)
+    assert study.doctor().problems == ()
+
+
 def test_coroutines_end_as_threads_do() -> None:
     study = make()
     with pytest.raises(OutageError, match="429"):
