@@ -21,6 +21,8 @@ __all__ = [
     "chunk_streams",
     "family_stream",
     "order_of_arms",
+    "order_of_groups",
+    "order_of_items",
     "pull_seed",
     "pull_seeds",
     "pull_stream",
@@ -30,7 +32,9 @@ __all__ = [
     "whole_seed",
 ]
 
-_PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS, _ARMS, _ROUND, _PULL, _VERDICT = range(9)
+_PULLS, _ORDER, _FAMILY, _BOOTSTRAP, _GROUPS, _ARMS, _ROUND, _PULL, _VERDICT, _ITEMS, _BUNDLES = (
+    range(11)
+)
 _COUNTED = 100
 # Of NumPy's SeedSequence, whose results are fixed for good (NEP 19).
 _INIT_A, _MULT_A, _INIT_B, _MULT_B = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
@@ -77,6 +81,16 @@ def shuffled_places(count: int) -> Integers:
 def order_of_arms(seed: int, arm_count: int) -> Integers:
     """Return each arm's rank in the order that decides ties in a study."""
     return _stream(seed, _ARMS).permutation(arm_count)
+
+
+def order_of_items(seed: int, count: int) -> Integers:
+    """Return the items of a study in the order in which every arm meets them."""
+    return _stream(seed, _ITEMS).permutation(count)
+
+
+def order_of_groups(seed: int, count: int) -> Integers:
+    """Return the groups of a study's items in the order in which every arm meets them."""
+    return _stream(seed, _BUNDLES).permutation(count)
 
 
 def round_stream(seed: int, number: int) -> Generator:

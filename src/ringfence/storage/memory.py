@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
+from typing import Any
 
 from ringfence.core.errors import MissingStudyError, NameTakenError, nearest
 from ringfence.study.facts import (
@@ -28,8 +29,9 @@ from ringfence.study.surveying import Survey
 class _Pages:
     """One study's facts; also its own ledger."""
 
-    def __init__(self, definition: Definition, head: Head, metric_count: int) -> None:
-        self.definition, self.head, self.metric_count = definition, head, metric_count
+    def __init__(self, definition: Definition, head: Head, items: Sequence[Any]) -> None:
+        self.definition, self.head, self._items = definition, head, items
+        self.metric_count = len(definition.metrics)
         self.created_at = time.time()
         self._rounds: list[Round] = []
         self._pulls: dict[int, PullFact] = {}
@@ -136,6 +138,9 @@ class _Pages:
     def set_tally(self, tally: Tally) -> None:
         self._tally = tally
 
+    def items(self, numbers: Sequence[int]) -> Sequence[Any]:
+        return [self._items[number] for number in numbers]
+
     def kept(self, kind: str, key: str) -> Kept | None:
         found = self._kept.get(kind)
         return found if found is not None and found.key == key else None
@@ -179,12 +184,12 @@ class MemoryStorage:
         """Take up what was pickled."""
         self._studies, self._lock = studies, RLock()
 
-    def create(self, definition: Definition, head: Head) -> None:
+    def create(self, definition: Definition, head: Head, items: Sequence[Any] = ()) -> None:
         """Remember a new study."""
         with self._lock:
             if definition.name in self._studies:
                 raise taken(definition.name)
-            self._studies[definition.name] = _Pages(definition, head, len(definition.metrics))
+            self._studies[definition.name] = _Pages(definition, head, tuple(items))
 
     def names(self) -> Sequence[str]:
         """Return the names of all studies."""

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 from ringfence.core.errors import DamagedError
 from ringfence.storage import schema
 from ringfence.study.facts import (
+    NO_HOUR,
     Definition,
     Harvest,
     Head,
@@ -39,22 +40,27 @@ _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)  # what damaged 
 
 
 def harvest_between(
-    connection: Connection, study: int, width: int, first: int, last: int
+    connection: Connection, study: int, width: int, first: int, last: int, *, has_hours: bool
 ) -> Harvest:
-    """Return what became of the pulls with first <= number <= last, of `width` metrics each."""
+    """Return what became of the pulls with first <= number <= last, of `width` metrics each.
+
+    Their hours are read where the study has some.
+    """
     first, many = max(first, 1), max(_AT_ONCE // width, 1)
     if last - first >= many:
         numbers = schema.pulls.c.number
         query = sa.select(sa.func.max(numbers)).where(schema.pulls.c.study == study)
         last = min(last, connection.execute(query).scalar() or 0)
     parts = [
-        _part(connection, study, width, start, min(start + many - 1, last))
+        _part(connection, study, width, start, min(start + many - 1, last), has_hours=has_hours)
         for start in range(first, last + 1, many)
     ]
     return Harvest.joined(parts) if parts else Harvest.of([], width)
 
 
-def _part(connection: Connection, study: int, width: int, first: int, last: int) -> Harvest:
+def _part(
+    connection: Connection, study: int, width: int, first: int, last: int, *, has_hours: bool
+) -> Harvest:
     columns = schema.pulls.c
     told, stands_in = columns.state == State.TOLD.value, columns.error.is_not(None)
     failed = columns.state == State.FAILED.value
@@ -67,6 +73,7 @@ def _part(connection: Connection, study: int, width: int, first: int, last: int)
             columns.ordinal,
             (became + sa.case((columns.charged, _CHARGED), else_=0)).label("became"),
             sa.func.coalesce(columns["values"], nothing).label("observed"),
+            (sa.func.coalesce(columns.block, NO_HOUR) if has_hours else sa.null()).label("hours"),
         )
         .where(columns.study == study, columns.number.between(first, last))
         .order_by(columns.number)
@@ -76,9 +83,9 @@ def _part(connection: Connection, study: int, width: int, first: int, last: int)
     join = sa.func.string_agg if is_postgres else sa.func.group_concat
     texts = [
         join(sa.cast(rows.c[name], sa.Text), between)
-        for name, between in zip(rows.c.keys(), (",", ",", ",", "", ","), strict=True)
+        for name, between in zip(rows.c.keys(), (",", ",", ",", "", ",", ","), strict=True)
     ]
-    numbers, arms, ordinals, codes, observed = connection.execute(sa.select(*texts)).one()
+    numbers, arms, ordinals, codes, observed, hours = connection.execute(sa.select(*texts)).one()
     if numbers is None:
         return Harvest.of([], width)
     code = np.frombuffer(codes.encode(), np.uint8) - ord("0")
@@ -95,6 +102,9 @@ def _part(connection: Connection, study: int, width: int, first: int, last: int)
         is_charged=(code & _CHARGED) > 0,
         stand_in=(code & _STANDS_IN) == _STANDS_IN,
         values=values,
+        hours=np.full(len(code), NO_HOUR)
+        if hours is None
+        else np.fromstring(hours, np.int64, sep=","),
     )
     order = np.fromstring(numbers, np.int64, sep=",")
     if (np.diff(order) > 0).all():
@@ -181,6 +191,8 @@ def pull_of(row: Any) -> PullFact:
     """Return the pull of a row."""
     what, values = f"pull {row['number']}", row["values"]
     _require_whole(what, row, _WHOLE_OF_PULL)
+    if row["block"] is not None:
+        _require_whole(what, row, ("block",))
     if row["state"] not in _STATES:
         raise _damaged(what, "state", row["state"])
     facts = {key: row[key] for key in row if key != "study"}
@@ -201,6 +213,14 @@ def extras_of(what: str, text: str) -> Mapping[str, float]:
     if not isinstance(found, dict) or not all(isinstance(x, int | float) for x in found.values()):
         raise _damaged(what, "extras", text)
     return found
+
+
+def item_of(number: int, text: str) -> Any:
+    """Return the item that was written as JSON."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        raise _damaged(f"item {number}", "content", text) from None
 
 
 def pardon_row(pardon: Pardon) -> dict[str, Any]:

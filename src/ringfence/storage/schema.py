@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0008"
+HEAD = "0010"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -71,6 +71,7 @@ pulls = Table(
     Column("error", Text),
     Column("charged", Boolean, nullable=False),
     Column("extras", Text),  # JSON: further numbers by name
+    Column("block", BigInteger),  # the hour in which it was first asked for
 )
 # Leases that may have run out: only issued pulls are in it, however many were told.
 Index(
@@ -100,6 +101,15 @@ past = Table(
     Column("values", Text, nullable=False),  # JSON
     Column("label", Text, nullable=False),
     Column("after", BigInteger, nullable=False),
+)
+
+# What pulls are evaluated on, as it was when the study was created: read by number.
+items = Table(
+    "ringfence_items",
+    metadata,
+    Column("study", ForeignKey("ringfence_studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", BigInteger, primary_key=True),
+    Column("content", Text, nullable=False),  # JSON
 )
 
 # What no longer counts from some decision on; granted by hand or after an outage, and seldom.

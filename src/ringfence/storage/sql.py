@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ringfence.core.errors import InputError, StorageError
+from ringfence.core.errors import DamagedError, InputError, StorageError
 from ringfence.storage import schema
 from ringfence.storage.engines import NOW, in_words, open_engine, require_same_file
 from ringfence.storage.memory import missing, taken
@@ -28,6 +28,7 @@ from ringfence.storage.rows import (
     harvest_between,
     head_of,
     head_row,
+    item_of,
     numbers_of,
     pardon_of,
     pardon_row,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 2**62
 _MANY = 500  # numbers in one IN (...)
+_MANY_ITEMS = 10_000  # rows that are written at once
 _CHANGES = (  # what of a pull may be another once it was issued
     *("state", "lease", "deadline", "failures", "run_out", "holder"),
     *("values", "cost", "error", "charged", "extras"),
@@ -68,7 +70,10 @@ _LATEST_DEADLINES = sa.text(  # of all issued pulls, and of each holder's: two s
     "WHERE study = :study AND state = 'issued' AND holder IS NOT NULL GROUP BY holder"
 )
 _AT_ONCE = sa.text("SET LOCAL lock_timeout = '50ms'")
-_FACTS = (*(schema.past, schema.pulls, schema.rounds, schema.tallies, schema.pardons, schema.kept),)
+_FACTS = (
+    *(schema.past, schema.pulls, schema.rounds, schema.tallies, schema.pardons, schema.kept),
+    schema.items,
+)
 _MIGRATING = 7_465_327  # any number: the lock under which PostgreSQL's schema is brought up to date
 
 
@@ -84,7 +89,7 @@ class SqlStorage:
         with in_words(self.url):
             self._migrate()
 
-    def create(self, definition: Definition, head: Head) -> None:
+    def create(self, definition: Definition, head: Head, items: Sequence[Any] = ()) -> None:
         """Remember a new study."""
         row = {
             "name": definition.name,
@@ -94,9 +99,16 @@ class SqlStorage:
         }
         with in_words(self.url), self._transaction() as connection:
             try:
-                connection.execute(sa.insert(schema.studies), row)
+                found = connection.execute(sa.insert(schema.studies).values(row))
             except sa.exc.IntegrityError:
                 raise taken(definition.name) from None
+            (study,) = found.inserted_primary_key or (None,)
+            for start in range(0, len(items), _MANY_ITEMS):
+                rows = [
+                    {"study": study, "number": number, "content": json.dumps(items[number])}
+                    for number in range(start, min(start + _MANY_ITEMS, len(items)))
+                ]
+                connection.execute(sa.insert(schema.items), rows)
 
     def names(self) -> Sequence[str]:
         """Return the names of all studies."""
@@ -275,7 +287,10 @@ class SqlLedger:
     def harvest(self, first: int, last: int) -> Harvest:
         """Return what became of a stretch of pulls."""
         width = len(self.definition.metrics)
-        return harvest_between(self._connection, self._study, width, first, last)
+        return harvest_between(
+            self._connection, self._study, width, first, last,
+            has_hours="every" in self.definition.blocks,
+        )  # fmt: skip
 
     def survey(self, first: int, last: int) -> Survey | None:
         """Return all facts of a stretch of pulls."""
@@ -398,6 +413,19 @@ class SqlLedger:
         done = self._connection.execute(sa.update(table).where(table.c.study == self._study), row)
         if not done.rowcount:
             self._connection.execute(sa.insert(table), {"study": self._study, **row})
+
+    def items(self, numbers: Sequence[int]) -> Sequence[Any]:
+        """Return items by number."""
+        columns, found = schema.items.c, dict[int, Any]()
+        wanted = sorted({*numbers})
+        for start in range(0, len(wanted), _MANY):
+            query = sa.select(columns.number, columns.content).where(
+                columns.study == self._study, columns.number.in_(wanted[start : start + _MANY])
+            )
+            found |= {row.number: row.content for row in self._connection.execute(query)}
+        if missing := [number for number in wanted if number not in found]:
+            raise DamagedError(f"item {missing[0]} is not there")
+        return [item_of(number, found[number]) for number in numbers]
 
     def kept(self, kind: str, key: str) -> Kept | None:
         """Return what was kept under this key."""

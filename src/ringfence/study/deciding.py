@@ -32,6 +32,7 @@ from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy, require_answer, rules_in_words
 from ringfence.study.book import Book, least_pulls
+from ringfence.study.exhausting import handed_on, room_of
 from ringfence.study.facts import (
     FAILED_METRIC,
     Cause,
@@ -39,6 +40,7 @@ from ringfence.study.facts import (
     Rejection,
     Round,
 )
+from ringfence.study.sharing import Sharing
 from ringfence.study.snapshot import Snapshot
 
 
@@ -118,6 +120,15 @@ class Plan:
         """Each arm's rank where ties must be broken, drawn from the seed."""
         return order_of_arms(self.definition.seed, self.arm_count)
 
+    @cached_property
+    def sharing(self) -> Sharing:
+        """What pulls of different arms share."""
+        return Sharing.of(self.definition)
+
+    def room(self, before: Round | None) -> Integers:
+        """Return how many more pulls each arm has items for, after a round."""
+        return room_of(self.sharing, before, self.arm_count)
+
     @property
     def least_pulls(self) -> int:
         """The pulls of an arm without which nothing can be said of it."""
@@ -142,6 +153,10 @@ class Plan:
             least=self.least_pulls,
             wanted=self.problem.judged.first_pulls,
         )
+        if cut.phases:  # they end with the items
+            self.sharing.require_enough(self.least_pulls)
+        else:
+            self.sharing.require_enough(cut.first_pulls)
         return cut._replace(prices=allowance.prices)
 
     def first_pulls(self, budget: int) -> int:
@@ -206,7 +221,7 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
     alive = np.array(before.alive)
     alive[list(standing.back)] = True
-    opening = _opening(plan, alive, standing, book)
+    opening = _opening(plan, alive, standing, book, plan.room(before))
     left = _withdraw(plan, alive, standing, book, spared=list(opening))
     if not alive.any():
         nothing = [0] * plan.arm_count
@@ -231,9 +246,14 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     allocation = decided.allocation
     if phases and decided.goes_on:
         allocation = _phase_allocation(plan, phases, decided.phase, before, alive, standing)
+    is_last = not decided.goes_on
+    if not phases and not is_last:
+        room = plan.room(before)
+        allocation = handed_on(allocation, room, alive, plan.priority, plan.prices)
+        is_last = not any(allocation)  # every item was seen
     return _round(
         plan, before, decided.phase, allocation, alive, [*left, *decided.left], seen,
-        is_last=not decided.goes_on,
+        is_last=is_last,
     )  # fmt: skip
 
 
@@ -306,11 +326,14 @@ def _round(
     )
 
 
-def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[int, int]:
+def _opening(
+    plan: Plan, alive: Mask, standing: Standing, book: Book, room: Integers
+) -> dict[int, int]:
     """Return the pulls that arms get first of which too little was seen to judge them.
 
     Those that come back get what they lack, and others what they lost in the last round, if that
-    is enough: lost pulls are no reason to withdraw an arm. All of it as there is room.
+    is enough: lost pulls are no reason to withdraw an arm. All of it as there is budget, and as
+    each arm has room.
     """
     prices = plan.prices
     wanted = plan.least_pulls
@@ -320,8 +343,11 @@ def _opening(plan: Plan, alive: Mask, standing: Standing, book: Book) -> dict[in
     for arm in np.flatnonzero(alive & ~book.is_seen).tolist():
         lacks = plan.least_pulls - int(book.counts[arm])
         lost = standing.lost[arm] if standing.lost else 0
+        if room[arm] < lacks:
+            continue
         if arm not in standing.broken and (arm in standing.back or lost >= lacks):
-            pulls[arm] = wanted - int(book.counts[arm]) if arm in standing.back else lost
+            more = wanted - int(book.counts[arm]) if arm in standing.back else lost
+            pulls[arm] = min(more, int(room[arm]))
             least[arm] = lacks
     while pulls and sum(prices[arm] * pulls[arm] for arm in pulls) > standing.left:
         most = max(pulls, key=lambda arm: (pulls[arm] - least[arm], arm))
@@ -381,7 +407,8 @@ def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
     opening, everyone = plan.opening(standing.budget), np.ones(plan.arm_count, np.bool_)
     if not opening.phases:
         return [opening.first_pulls] * plan.arm_count
-    return [int(total) for total in _totals(plan, opening.phases, 0, everyone, standing)]
+    totals = _totals(plan, opening.phases, 0, everyone, standing)
+    return [int(total) for total in np.minimum(totals, plan.room(None))]
 
 
 def _phase_allocation(
@@ -399,10 +426,10 @@ def _phase_allocation(
     this phase on. Arms in the `opening` get at least the pulls that they lack.
     """
     totals, cost = _totals(plan, phases, phase, alive, standing), plan.allowance(0).cost
-    allocation = [0] * plan.arm_count
+    allocation, room = [0] * plan.arm_count, plan.room(before)
     for arm in np.flatnonzero(alive).tolist():
         lacks = int(totals[arm]) - standing.had(before, arm)
-        allocation[arm] = max(0, lacks, opening.get(arm, 0))
+        allocation[arm] = min(int(room[arm]), max(0, lacks, opening.get(arm, 0)))
     while cost(allocation) > standing.left:  # earlier phases' extra pulls may leave one too few
         spare = [count - opening.get(arm, 0) for arm, count in enumerate(allocation)]
         allocation[int(np.argmax(spare))] -= 1

@@ -16,6 +16,7 @@ from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, Kept, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
 from ringfence.study.holding import end_what_lasts_too_long
+from ringfence.study.items import Items
 from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.pardoning import NOBODYS, Pardoning
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
@@ -50,6 +51,7 @@ class Desk:
         """Open the counter of a study that exists in the storage, whose own clock is the usual."""
         self.plan, self.storage, self.clock, self.is_gone = plan, storage, clock, is_gone
         self._lookout = Lookout(plan)
+        self.items = Items(plan, storage)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what is pickled: what was read is read again, and locks stay here."""
@@ -119,6 +121,7 @@ class Desk:
                     break
             if head != before:
                 ledger.set_head(head)
+            self.items.fetch(ledger, leased)
         self._lookout.keep(reader)  # what it read is on disk now
         return leased
 
@@ -160,6 +163,7 @@ class Desk:
         """Issue the next pulls of this round; those of a broken arm are cancelled instead."""
         current = ledger.round(head.round)
         start = head.issued + 1 - current.first
+        hour = self.plan.sharing.hour_of(ledger.created_at, self._now(ledger))
         fresh = []
         for place, (arm, ordinal) in enumerate(current.order(start, start + count), start=start):
             off = arm in head.broken
@@ -174,6 +178,7 @@ class Desk:
                     deadline=deadline,
                     charged=not off,
                     holder=None if off else holder,
+                    block=hour,
                 )
             )
         ledger.add_pulls(fresh)
@@ -365,6 +370,11 @@ class Desk:
 
         The same ones under the same label are brought once: return how many are new.
         """
+        if self.plan.definition.blocks:
+            raise InputError(
+                f"study {self.name!r} has blocks, and what is brought along has none: it is not "
+                "known which item, seed or hour it was of. Begin a study without [blocks] with it."
+            )
         with self.storage.writing(self.name) as ledger:
             known = [(one.arm, one.values) for one in ledger.past() if one.label == label]
             if known and known == list(past):

@@ -14,6 +14,8 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
 
+_SPARED = ("prices", "blocks")
+NO_HOUR = -1  # in arrays, where no hour was kept
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 
 
@@ -31,7 +33,8 @@ class Definition:
     `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
     `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
     `answer` is which arms are asked for. `prices` are what a pull takes of the budget, by arm, both
-    in the smallest amount that counts; without them the budget is one of pulls.
+    in the smallest amount that counts; without them the budget is one of pulls. `blocks` say what
+    pulls of different arms share, as `study/sharing.py` reads it.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Definition:
     counts_lost: bool = False
     answer: str = BEST_FEASIBLE.name
     prices: tuple[int, ...] = ()
+    blocks: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -63,8 +67,8 @@ class Definition:
         return tuple(self.arms)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain values, for storage; prices only if it has some."""
-        plain = {key: value for key, value in vars(self).items() if key != "prices" or value}
+        """Return the definition as plain values, for storage; of `_SPARED` only what it has."""
+        plain = {key: value for key, value in vars(self).items() if value or key not in _SPARED}
         plain["arms"] = [[name, dict(keys)] for name, keys in self.arms.items()]
         return plain | {
             "constraints": list(self.constraints),
@@ -105,7 +109,8 @@ class PullFact:
 
     `lease` rises when it is issued or given back; only the latest may be told. `failures` are of
     earlier leases that a retry may fix, `run_out` counts those that ended without a word. A pull
-    that was told and has an `error` failed: its values were told in place of that. A failed pull
+    that was told and has an `error` failed: its values were told in place of that. `block` is the
+    hour in which it was first asked for, where hours are what pulls share. A failed pull
     that is not charged was lost, through no fault of its arm; a cancelled one, of a withdrawn arm,
     is never charged. `extras` are further numbers that came with its values.
     """
@@ -125,6 +130,7 @@ class PullFact:
     charged: bool = True
     holder: str | None = None  # the process that holds the lease, where it said so
     extras: Mapping[str, float] | None = None
+    block: int | None = None
 
     @property
     def stands_in(self) -> bool:
@@ -142,7 +148,7 @@ class Harvest:
     """What became of many pulls, as arrays in the order of their numbers.
 
     `values` [pull, metric] are NaN where a pull was not told. Those that `stand_in` were told in
-    place of a failure.
+    place of a failure. `hours` are -1 where none was kept.
     """
 
     arms: Integers
@@ -152,6 +158,7 @@ class Harvest:
     is_charged: Mask
     stand_in: Mask
     values: Floats
+    hours: Integers
 
     @classmethod
     def of(cls, pulls: Sequence["PullFact"], metric_count: int) -> "Harvest":
@@ -166,6 +173,9 @@ class Harvest:
             is_charged=np.array([pull.charged for pull in pulls], dtype=np.bool_),
             stand_in=np.array([pull.stands_in for pull in pulls], dtype=np.bool_),
             values=np.array(values, dtype=np.float64).reshape(len(pulls), metric_count),
+            hours=np.array(
+                [NO_HOUR if pull.block is None else pull.block for pull in pulls], dtype=np.int64
+            ),
         )
 
     def part(self, places: slice | Integers) -> "Harvest":

@@ -5,7 +5,7 @@ A transaction is exclusive among writers of one study and all or nothing. May to
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ringfence.study.facts import (
     Definition,
@@ -122,6 +122,9 @@ class Ledger(Protocol):
     def set_tally(self, tally: Tally) -> None:
         """Remember a tally in place of the last one."""
 
+    def items(self, numbers: Sequence[int]) -> Sequence[Any]:
+        """Return items of the study by number, in the order asked for; all must be there."""
+
     def kept(self, kind: str, key: str) -> Kept | None:
         """Return what was kept of a kind, if it is under this very key."""
 
@@ -133,8 +136,8 @@ class Storage(Protocol):
     def url(self) -> str:
         """Where they are, for people; without secrets."""
 
-    def create(self, definition: Definition, head: Head) -> None:
-        """Remember a new study; a name that is taken is refused."""
+    def create(self, definition: Definition, head: Head, items: Sequence[Any] = ()) -> None:
+        """Remember a new study with its items, if any; a name that is taken is refused."""
 
     def names(self) -> Sequence[str]:
         """Return the names of all studies."""
