@@ -56,8 +56,8 @@ class Watched:
     def url(self) -> str:
         return self.storage.url
 
-    def create(self, definition: Definition, head: Head) -> None:
-        self.storage.create(definition, head)
+    def create(self, definition: Definition, head: Head, items: Sequence[Any] = ()) -> None:
+        self.storage.create(definition, head, items)
 
     def names(self) -> Sequence[str]:
         return self.storage.names()

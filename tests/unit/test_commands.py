@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from ringfence.core.errors import InputError
-from ringfence.execution.evaluating import Command, Order, filled
+from ringfence.execution.evaluating import Command, filled
+from ringfence.execution.orders import Order
 
 ARMS = {
     "small": {"layers": 2, "rate": 0.1},

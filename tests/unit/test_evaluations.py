@@ -13,7 +13,8 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError, ShapeError
-from ringfence.execution.evaluating import EvaluationError, Order
+from ringfence.execution.evaluating import EvaluationError
+from ringfence.execution.orders import Order
 from tests.e2e.command_line import Outcome, process, ringfence
 
 GOOD = {"loss": 0.5, "risk": 0.5}

@@ -553,10 +553,10 @@ def test_the_same_definition_is_loaded() -> None:
 
 def test_a_study_that_appears_meanwhile_is_loaded() -> None:
     class Racing(MemoryStorage):
-        def create(self, definition: Any, head: Any) -> None:
+        def create(self, definition: Any, head: Any, items: Any = ()) -> None:
             if "s" not in self.names():
-                super().create(definition, head)  # somebody else is a moment earlier
-            super().create(definition, head)
+                super().create(definition, head, items)  # somebody else is a moment earlier
+            super().create(definition, head, items)
 
     study = make(storage=Racing(), load_if_exists=True)
     assert study.status().told == 0

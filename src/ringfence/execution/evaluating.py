@@ -5,6 +5,7 @@ never writes to a study. May touch study, core, and what the user named.
 """
 
 import inspect
+import json
 import os
 import re
 import reprlib
@@ -12,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,10 +22,14 @@ from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError, RingfenceError, ShapeError, closest
 from ringfence.core.streams import Generator, pull_stream
 from ringfence.core.strict import read_json
+from ringfence.execution.calling import Call
+from ringfence.execution.orders import Order
 from ringfence.execution.programs import Programs
 
 _MOST_WORDS = 400
 _OF_PULLS = ("arm", "seed", "pull")  # what every command may name, whatever keys arms have
+_OF_ORDER = ("item", "ordinal")  # and these, where arms have no such keys
+_EACH_ANOTHER = ("{seed}", "{pull}", "{item}", "{ordinal}")
 _NAMED = re.compile(r"\{(\w+)\}")
 _LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for a program
 
@@ -39,17 +44,6 @@ class TimedOutError(EvaluationError):
     """An evaluation took longer than it may."""
 
     timed_out = True
-
-
-@dataclass(frozen=True)
-class Order:
-    """What an evaluation is told: the arm, its own keys, the pull's number and its seed."""
-
-    pull: int
-    lease: int
-    arm: str
-    keys: Mapping[str, Any]
-    seed: int
 
 
 Evaluate: TypeAlias = Callable[[Order], Mapping[str, Any]]
@@ -90,16 +84,18 @@ class Command:
                 "Mend it, or leave it out: evaluations may then take as long as they like."
             )
 
-    def require_runnable(self, arms: Mapping[str, Mapping[str, Any]]) -> None:
+    def require_runnable(
+        self, arms: Mapping[str, Mapping[str, Any]], *, has_items: bool = False
+    ) -> None:
         """Refuse a program that cannot be run here, or not for all arms, before pulls fail of it.
 
-        One that is named after the seed or the pull is known only when that is.
+        One that is named after the seed, the pull or its item is known only when that is.
         """
         if not self.arguments:
             raise InputError("command = [] must name a program. Add it.")
-        _require_keys(self.arguments, arms)
+        _require_keys(self.arguments, arms, has_items=has_items)
         program = self.arguments[0]
-        if "{seed}" in program or "{pull}" in program:
+        if any(word in program for word in _EACH_ANOTHER):
             return
         for one in dict.fromkeys(filled(program, {**arms[arm], "arm": arm}) for arm in arms):
             _require_program(one, Path(self.folder or ""))
@@ -113,7 +109,10 @@ class Command:
         return partial(self._run, programs)
 
     def _run(self, programs: Programs, order: Order) -> Mapping[str, Any]:
-        words = {**order.keys, "arm": order.arm, "seed": order.seed, "pull": order.pull}
+        words = {"ordinal": order.ordinal, **order.keys}
+        if order.item is not None:
+            words["item"] = on_one_line(order.item)
+        words |= {"arm": order.arm, "seed": order.seed, "pull": order.pull}
         arguments = [filled(argument, words) for argument in self.arguments]
         try:
             ended = programs.run(
@@ -131,14 +130,29 @@ class Command:
         return _metrics(ended.out)
 
 
-def _require_keys(arguments: Sequence[str], arms: Mapping[str, Mapping[str, Any]]) -> None:
+def on_one_line(item: Any) -> str:
+    """Return an item as one argument of a program: JSON, unless it is a text or a number."""
+    return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+
+
+def _require_keys(
+    arguments: Sequence[str], arms: Mapping[str, Mapping[str, Any]], *, has_items: bool
+) -> None:
     """Refuse the name of a key that some arm lacks, and what is nearly the name of one.
 
     Other names may be meant as they stand: awk's programs are in braces.
     """
     keys = list(dict.fromkeys(key for own in arms.values() for key in own))
+    of_pulls = (*_OF_PULLS, "item") if has_items else _OF_PULLS
     for name in (name for argument in arguments for name in _NAMED.findall(argument)):
-        if name in _OF_PULLS:
+        if name in _OF_ORDER and name not in (*of_pulls, *keys):
+            if name == "item":
+                raise InputError(
+                    "command names {item}, and the study has no items. Add items to [blocks], or "
+                    "take {item} out. What is to stay as it stands has a space: { item }."
+                )
+            continue
+        if name in of_pulls:
             if name in keys:
                 raise InputError(
                     f"command names {{{name}}}, which is the pull's own and a key of arms too. "
@@ -146,7 +160,7 @@ def _require_keys(arguments: Sequence[str], arms: Mapping[str, Mapping[str, Any]
                 )
             continue
         lacking = [arm for arm, own in arms.items() if name not in own]
-        meant = closest(name, [*_OF_PULLS, *keys])
+        meant = closest(name, [*of_pulls, *_OF_ORDER[1:], *keys])
         if name in keys and lacking:
             raise InputError(
                 f"command names {{{name}}}, a key that arm {lacking[0]!r} does not have. Give it "
@@ -180,7 +194,7 @@ def _require_program(program: str, folder: Path) -> None:
 
 
 def filled(argument: str, words: Mapping[str, Any]) -> str:
-    """Return an argument with {arm}, {seed}, {pull} and an arm's own keys filled in.
+    """Return an argument with {arm}, {seed}, {item} and other words filled in.
 
     Braces around anything else stay as they are, and what is filled in is not read again.
     """
@@ -203,6 +217,8 @@ def filled(argument: str, words: Mapping[str, Any]) -> str:
 @dataclass(frozen=True)
 class Function:
     """Calls a Python function (arm, seed) -> metrics.
+
+    Its parameters may also be any of `arm`, `item`, `seed`, `keys` and `ordinal`, by their names.
 
     >>> import ringfence as rf
     >>> def evaluate(arm, seed):
@@ -230,11 +246,17 @@ class Function:
             )
         if is_asynchronous(self.function):
             raise awaited_in_vain(f"evaluate = {self.function!r}")
+        Call.of(self.function)
+
+    def require_items(self, *, has_items: bool) -> None:
+        """Refuse a function that asks for an item in a study without, before any pull."""
+        if Call.of(self.function).needs_item and not has_items:
+            raise without_items(self.function)
 
     def __call__(self, order: Order) -> Mapping[str, Any]:
         """Call it for one pull."""
         try:
-            found = self.function(order.arm, order.seed)
+            found = Call.of(self.function).make(self.function, order)
         except (Exception, SystemExit) as error:
             raise failure_of(error) from error
         if inspect.isawaitable(found):
@@ -248,6 +270,14 @@ class Function:
                 "numbers. Return one, such as {'score': 0.8, 'latency_ms': 143}."
             )
         return found
+
+
+def without_items(function: object) -> InputError:
+    """Return the error for a function that asks for an item where there is none."""
+    return InputError(
+        f"evaluate = {function!r} asks for an item, and the study has none. Give it some, such as "
+        "blocks = {'items': 500}, or take the parameter out."
+    )
 
 
 def failure_of(error: BaseException) -> EvaluationError:
@@ -281,6 +311,8 @@ def awaited_in_vain(named: str) -> InputError:
 class LoggedRows:
     """Draws a row of logged data for the arm, with replacement, by the pull's seed.
 
+    With `places`, of items among the rows, it takes the arm's row of the pull's item.
+
     >>> import numpy as np
     >>> import ringfence as rf
     >>> log = {"a": np.array([[0.9, 240.0], [0.8, 260.0]]), "b": np.array([[0.6, 120.0]])}
@@ -299,12 +331,17 @@ class LoggedRows:
 
     metrics: Sequence[str]
     rows: Mapping[str, Floats]
+    places: Mapping[Any, int] = field(default_factory=dict)
 
     def __call__(self, order: Order) -> Mapping[str, Any]:
-        """Draw a row."""
+        """Draw a row, or take that of the item."""
         mine = self.rows[order.arm]
-        rng: Generator = pull_stream(order.seed)
-        return dict(zip(self.metrics, mine[int(rng.integers(len(mine)))].tolist(), strict=True))
+        if self.places:
+            place = self.places[order.item]
+        else:
+            rng: Generator = pull_stream(order.seed)
+            place = int(rng.integers(len(mine)))
+        return dict(zip(self.metrics, mine[place].tolist(), strict=True))
 
 
 def evaluation_of(evaluate: Callable[..., Any]) -> Evaluate:

@@ -16,11 +16,11 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from ringfence.core.errors import InputError, LeaseError, OutageError, StorageAwayError
-from ringfence.core.streams import pull_seed
 from ringfence.execution.backoff import Backoff, Outaged
-from ringfence.execution.evaluating import Command, Evaluate, EvaluationError, Order
+from ringfence.execution.evaluating import Command, Evaluate, EvaluationError
 from ringfence.execution.hands import Hands
 from ringfence.execution.interrupts import held_off
+from ringfence.execution.orders import Order
 from ringfence.execution.patience import PATIENCE_SECONDS, patiently
 from ringfence.execution.programs import Programs
 from ringfence.execution.resolving import Noted, Resolver
@@ -47,8 +47,15 @@ def order_for(desk: Desk, pull: PullFact) -> Order:
     """Return what the evaluation of a pull is told."""
     definition = desk.plan.definition
     name = definition.arm_names[pull.arm]
-    seed = pull_seed(definition.seed, pull.arm, pull.ordinal)
-    return Order(pull.number, pull.lease, name, definition.arms[name], seed)
+    return Order(
+        pull.number,
+        pull.lease,
+        name,
+        definition.arms[name],
+        desk.plan.sharing.seed_of(pull.arm, pull.ordinal),
+        desk.items.of(pull),
+        pull.ordinal,
+    )
 
 
 def first_completed(flying: Iterable["Future[Any]"], seconds: float) -> "set[Future[Any]]":

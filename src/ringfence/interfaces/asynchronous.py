@@ -13,14 +13,16 @@ from typing import Any, Protocol
 
 from ringfence.core.errors import InputError, LeaseError, StorageAwayError, StorageError
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
+from ringfence.execution.calling import Call
 from ringfence.execution.evaluating import (
     Command,
     EvaluationError,
     Function,
     LoggedRows,
-    Order,
     failure_of,
+    without_items,
 )
+from ringfence.execution.orders import Order
 from ringfence.execution.resolving import Resolver
 from ringfence.execution.working import order_for
 from ringfence.interfaces.checking import at_least
@@ -82,7 +84,7 @@ class AsyncCalls(Protocol):
 
     async def optimize_async(
         self,
-        evaluate: Callable[[str, int], Any],
+        evaluate: Callable[..., Any],
         *,
         workers: int = 1,
         outage_minutes: float = OUTAGE_MINUTES,
@@ -91,7 +93,7 @@ class AsyncCalls(Protocol):
     ) -> Verdict:
         """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time.
 
-        An outage is waited for as `Study.optimize` does.
+        Its parameters may be others, and an outage is waited for, as in `Study.optimize`.
         """
         if not callable(evaluate):
             raise InputError(
@@ -121,8 +123,11 @@ class AsyncCalls(Protocol):
 class _Course:
     """Coroutines that evaluate pulls until their study is finished; they ask one at a time."""
 
-    def __init__(self, desk: Desk, evaluate: Callable[[str, int], Any], resolver: Resolver) -> None:
+    def __init__(self, desk: Desk, evaluate: Callable[..., Any], resolver: Resolver) -> None:
         self._desk, self._evaluate, self._resolver = desk, evaluate, resolver
+        self._call = Call.of(evaluate)
+        if self._call.needs_item and not desk.plan.sharing.has_items:
+            raise without_items(evaluate)
         self._asking = asyncio.Lock()
 
     async def work(self) -> None:
@@ -181,7 +186,7 @@ class _Course:
     async def _evaluated(self, order: Order) -> Any:
         """Return what can be told; what the evaluation raised is an `EvaluationError`."""
         try:
-            given = self._evaluate(order.arm, order.seed)
+            given = self._call.make(self._evaluate, order)
             if inspect.isawaitable(given):
                 return await given
         except (Exception, SystemExit) as error:

@@ -24,7 +24,8 @@ class Pull:
     """A leased pull: evaluate the arm with the seed, then tell the metrics before the deadline.
 
     The seed depends on the study's seed, the arm and how often it was pulled before, so a pull
-    that is issued again is the same evaluation. `ordinal` counts the arm's pulls from 0.
+    that is issued again is the same evaluation. `ordinal` counts the arm's pulls from 0. `item` is
+    what it is evaluated on, in a study whose arms share items.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -50,11 +51,16 @@ class Pull:
     deadline: float
     keys: Mapping[str, Any]
     ordinal: int
+    item: Any = None
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a study stands."""
+    """Where a study stands.
+
+    `blocks` is what pulls of different arms share, if anything is; `exhausted` in it are the arms
+    in the running that have no more items to be pulled on.
+    """
 
     study: str
     told: int
@@ -68,6 +74,7 @@ class Status:
     feasible: bool | None
     finished: bool
     seed: int
+    blocks: Mapping[str, Any] | None = None
 
 
 def lease_of(pull: Pull | int, lease: int | None) -> tuple[int, int]:

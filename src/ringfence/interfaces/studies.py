@@ -9,18 +9,20 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, nearest
-from ringfence.core.streams import pull_seed, whole_seed
+from ringfence.core.streams import whole_seed
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
-from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
+from ringfence.execution.evaluating import Command, Evaluate, Function, evaluation_of
 from ringfence.execution.holders import is_gone
 from ringfence.execution.resolving import Noted
 from ringfence.execution.working import Away, Crew, Stops, Told, Waits
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
+from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of
 from ringfence.interfaces.checking import (
     arms_of,
     at_least,
@@ -52,6 +54,7 @@ from ringfence.study.observing import (
     rows_inside,
 )
 from ringfence.study.ports import Clock, Storage
+from ringfence.study.sharing import Sharing
 from ringfence.study.verdict import Verdict, in_the_running
 
 
@@ -106,6 +109,7 @@ class Study(StudyViews, AsyncCalls):
         noise: Mapping[str, Any] | None = None,
         on_failure: Mapping[str, float] | None = None,
         on_timeout: Mapping[str, float] | None = None,
+        blocks: Mapping[str, Any] | Blocks | None = None,
         load_if_exists: bool = False,
         clock: Clock | None = None,
     ) -> "Study":
@@ -123,7 +127,9 @@ class Study(StudyViews, AsyncCalls):
         out, until `max_leases` of them have, or when it failed, `retries` times; an arm whose pulls
         failed `max_failures` times in a row is withdrawn. `on_failure` is the observation that is
         told in place of a failure, `on_timeout` that in place of one that took too long; limits on
-        `failed`, such as "mean(failed) <= 0.02", count failures. With `load_if_exists` a study of
+        `failed`, such as "mean(failed) <= 0.02", count failures. `blocks` say what pulls of
+        different arms share: {"items": 500} or a list of items, with "scope", "repeats", "group"
+        and "evaluation"; {"seeds": True}; or {"every": "1h"}. With `load_if_exists` a study of
         that name is loaded if it is the same one.
 
         >>> import ringfence as rf
@@ -141,6 +147,7 @@ class Study(StudyViews, AsyncCalls):
         400
         """
         policy_name, rule = named(policy)
+        shared = NO_BLOCKS if blocks is None else blocks_of(blocks, Path())
         definition = Definition(
             name=study_name(name),
             objective=text_of("objective", objective),
@@ -163,12 +170,13 @@ class Study(StudyViews, AsyncCalls):
             noise={} if noise is None else noise,
             on_failure={} if on_failure is None else on_failure,
             on_timeout={} if on_timeout is None else on_timeout,
+            blocks=shared.plain,
         )
         plan = _plan(definition, functions, rule)
         plan.first_pulls(definition.budget)  # refuses a budget without room
         opened = open_storage(storage if storage is not None else f"sqlite:///{name}.db")
         try:
-            opened.create(plan.definition, Head(budget=definition.budget))
+            opened.create(plan.definition, Head(budget=definition.budget), shared.items)
         except NameTakenError:
             if not load_if_exists:
                 raise
@@ -422,23 +430,29 @@ class Study(StudyViews, AsyncCalls):
     ) -> Verdict | None:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
-        `executor` is any `concurrent.futures.Executor`; without one, threads. `most` stops after
-        so many pulls. A database server that is away is waited for five minutes; `away` hears of
-        it. Pulls that others hold are waited for; `waits` hears how many, and when the first of
-        their leases runs out. An interrupt ends commands and gives their pulls back; functions are
-        waited for and told: `stops` hears how many. A second one waits for nothing. What cannot be
-        called, or is no program, is refused before any pull. An observation that lacks a metric
-        ends the work. Where evaluations fail in a row, over several arms, they are given back
-        uncharged and tried one at a time, with up to `backoff_seconds` between; `outage` hears of
-        it, else a warning is logged. After `outage_minutes` an `OutageError` is raised: the same
-        call goes on later. Returns the verdict, or None while there is nothing to judge; a study
-        that ends without an arm to judge is an error. Of what an evaluation tells beside the
-        metrics, and that is no finite number, `notes` hears once; else there is a warning.
+        A function is given by name what its parameters are called: any of `arm`, `item`, `seed`,
+        the arm's own `keys`, and `ordinal`. `executor` is any `concurrent.futures.Executor`;
+        without one, threads. `most` stops after so many pulls. A database server that is away is
+        waited for five minutes; `away` hears of it. Pulls that others hold are waited for; `waits`
+        hears how many, and when the first of their leases runs out. An interrupt ends commands and
+        gives their pulls back; functions are waited for and told: `stops` hears how many. A second
+        one waits for nothing. What cannot be called, or is no program, is refused before any pull.
+        An observation that lacks a metric ends the work. Where evaluations fail in a row, over
+        several arms, they are given back uncharged and tried one at a time, with up to
+        `backoff_seconds` between; `outage` hears of it, else a warning is logged. After
+        `outage_minutes` an `OutageError` is raised: the same call goes on later. Returns the
+        verdict, or None while there is nothing to judge; a study that ends without an arm to judge
+        is an error. Of what an evaluation tells beside the metrics, and that is no finite number,
+        `notes` hears once; else there is a warning.
         """
         at_least("workers", workers, 1)
         evaluation = evaluation_of(evaluate)
+        if isinstance(evaluation, Function):
+            evaluation.require_items(has_items=self.desk.plan.sharing.has_items)
         if isinstance(evaluation, Command) and executor is None:  # elsewhere are other programs
-            evaluation.require_runnable(self.definition.arms)
+            evaluation.require_runnable(
+                self.definition.arms, has_items=self.desk.plan.sharing.has_items
+            )
         backoff = Backoff(outage_minutes, backoff_seconds)
         Crew(
             self.desk,
@@ -508,6 +522,7 @@ class Study(StudyViews, AsyncCalls):
     def require_same(self, other: Definition, *, seed_matters: bool) -> None:
         """Refuse to go on with a definition that differs from the stored one; show how."""
         mine, theirs = self.definition.to_dict(), other.to_dict()
+        _require_same_items(self.definition, other)
         keys = [
             "objective",
             "constraints",
@@ -519,13 +534,13 @@ class Study(StudyViews, AsyncCalls):
             "baseline",
         ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
-        keys += ["on_failure", "on_timeout"]
+        keys += ["on_failure", "on_timeout", "blocks"]
         keys += ["seed"] * seed_matters
         for key in keys:
-            if mine[key] != theirs[key]:
+            if mine.get(key) != theirs.get(key):
                 raise InputError(
-                    f"study {self.name!r} exists with another {key}: it has {mine[key]!r}, now "
-                    f"given {theirs[key]!r}. Change it back, or begin a study of another name."
+                    f"study {self.name!r} exists with another {key}: it has {mine.get(key)!r}, now "
+                    f"given {theirs.get(key)!r}. Change it back, or begin a study of another name."
                 )
 
     def _pull(self, fact: PullFact) -> Pull:
@@ -535,10 +550,23 @@ class Study(StudyViews, AsyncCalls):
             pull=fact.number,
             lease=fact.lease,
             arm=name,
-            seed=pull_seed(definition.seed, fact.arm, fact.ordinal),
+            seed=self.desk.plan.sharing.seed_of(fact.arm, fact.ordinal),
             deadline=fact.deadline,
             keys=definition.arms[name],
             ordinal=fact.ordinal,
+            item=self.desk.items.of(fact),
+        )
+
+
+def _require_same_items(mine: Definition, theirs: Definition) -> None:
+    """Refuse other items than a study was begun with."""
+    was, now = (Sharing.of(one).blocks for one in (mine, theirs))
+    if "hash" in was and "hash" in now and was["hash"] != now["hash"]:
+        raise InputError(
+            f"study {mine.name!r} exists with other items: it keeps the {was['items']} that it was "
+            f"begun with (SHA-256 {was['hash'][:12]}...), and blocks.items now has {now['items']} "
+            f"(SHA-256 {now['hash'][:12]}...). Put them back as they were, or begin a study of "
+            "another name: nothing of this one was changed."
         )
 
 
@@ -555,6 +583,11 @@ def _plan(definition: Definition, functions: Functions | None, policy: Policy) -
         counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
     )
     plan = Plan.of(written_out, functions, policy)
+    if (column := plan.sharing.column) in plan.metrics:
+        raise InputError(
+            f"metric {column!r} has the name of a column of every export of a study with blocks. "
+            "Call it otherwise."
+        )
     whole = replace(
         written_out,
         on_failure=require_stand_in(plan, "on_failure", definition.on_failure),

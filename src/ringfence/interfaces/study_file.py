@@ -3,8 +3,8 @@
 May touch every room, and the files that were named.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import ExpressionError, InputError, nearest
@@ -25,6 +26,7 @@ from ringfence.execution.evaluating import (
     awaited_in_vain,
     is_asynchronous,
 )
+from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.own_policies import load_policy
 from ringfence.interfaces.storages import has_study, placed_in
@@ -41,6 +43,17 @@ class _Table(BaseModel):
     model_config = _SHAPE
     path: str
     arm: str
+
+
+class _Blocks(BaseModel):
+    model_config = _SHAPE
+    items: int | str | None = None
+    scope: str | None = None
+    repeats: int | None = None
+    group: str | None = None
+    evaluation: str | None = None
+    seeds: bool | None = None
+    every: str | None = None
 
 
 class _Pull(BaseModel):
@@ -76,12 +89,14 @@ class _File(BaseModel):
     max_leases: int | None = None
     baseline: str | None = None
     noise: dict[str, Any] | None = None
+    blocks: _Blocks | None = None
 
 
 _KEYS = {
     "": tuple(_File.model_fields),
     "pull": tuple(_Pull.model_fields),
     "table": tuple(_Table.model_fields),
+    "blocks": tuple(_Blocks.model_fields),
 }
 _MISSING = {
     "name": "Add one, such as name = 'prompts'.",
@@ -143,6 +158,7 @@ class StudyFile:
             "noise": file.noise,
             "on_failure": pull.on_failure,
             "on_timeout": pull.on_timeout,
+            "blocks": self._blocks_in(storage),
             "load_if_exists": True,
         }
         settings = {
@@ -159,6 +175,37 @@ class StudyFile:
         said = {key: value for key, value in settings.items() if value is not None}
         return Study.create(file.name, **arguments, **held | said)
 
+    def _blocks(self) -> Blocks:
+        """Return what pulls of different arms share, with the items that the file names."""
+        file = self.content
+        if file.blocks is None:
+            return NO_BLOCKS
+        said: dict[str, Any] = file.blocks.model_dump()
+        table = None if file.pull is None else file.pull.table
+        if table is not None and isinstance(said["items"], str):
+            if (file.blocks.repeats or 1) > 1:
+                raise InputError(
+                    f"blocks.repeats = {file.blocks.repeats} must be 1 with a table, which has one "
+                    "row of an arm on an item. Leave it out."
+                )
+            said["items"] = list(self._logged(table).places)
+        elif table is not None and said["items"] is not None:
+            raise InputError(
+                f"blocks.items = {said['items']} must be the name of a column with pull.table: the "
+                "one that says which item a row is of. Write it."
+            )
+        return blocks_of(said, self.path.parent)
+
+    def _blocks_in(self, storage: str) -> Blocks:
+        """Return blocks as the file has them; a study that keeps its items can do without it."""
+        said = None if self.content.blocks is None else self.content.blocks.items
+        is_gone = isinstance(said, str) and not (self.path.parent / said).exists()
+        has_table = self.content.pull is not None and self.content.pull.table is not None
+        if is_gone and not has_table and has_study(storage, self.content.name):
+            name, functions = self.content.name, self.functions
+            return Blocks(Study.load(name, storage=storage, functions=functions).definition.blocks)
+        return self._blocks()
+
     def differs_from(self, stored: Definition) -> list[str]:
         """Return the keys of which the file says otherwise than the study that is stored."""
         file = self.content
@@ -170,7 +217,10 @@ class StudyFile:
             "policy": file.policy,
             "baseline": file.baseline,
         }
-        return [key for key, value in said.items() if value != getattr(stored, key)]
+        others = [key for key, value in said.items() if value != getattr(stored, key)]
+        with suppress(InputError):  # a file of items that is gone is missed by who begins a study
+            others += ["blocks"] if self._blocks().plain != stored.blocks else []
+        return others
 
     def evaluation(self) -> Evaluate:
         """Return the way in which pulls are evaluated."""
@@ -188,7 +238,8 @@ class StudyFile:
         if pull.command is not None:
             folder = str(self.path.parent.resolve())
             command = Command(tuple(pull.command), pull.timeout_seconds, folder)
-            command.require_runnable(arms_of(self.content.arms))
+            has_items = self.content.blocks is not None and self.content.blocks.items is not None
+            command.require_runnable(arms_of(self.content.arms), has_items=has_items)
             if pull.on_timeout is not None and pull.timeout_seconds is None:
                 raise InputError(
                     "pull.on_timeout has no effect without pull.timeout_seconds: no program takes "
@@ -214,8 +265,10 @@ class StudyFile:
         file = self.content
         metrics = Problem.parse(file.objective, file.constraints, functions=self.functions).metrics
         metrics = tuple(dict.fromkeys((*metrics, *(file.metrics or ()))))
+        item = None if file.blocks is None else file.blocks.items
+        own = [item] if isinstance(item, str) else []
         columns = read_columns(
-            self.path.parent / table.path, [table.arm, *metrics], key="pull.table.path"
+            self.path.parent / table.path, [table.arm, *own, *metrics], key="pull.table.path"
         )
         rows = np.column_stack([number_column(columns[metric], metric) for metric in metrics])
         owner = np.array([str(value) for value in columns[table.arm]])
@@ -226,7 +279,37 @@ class StudyFile:
                     f"pull.table has no row of arm {name!r} in column {table.arm!r}. "
                     f"Mend the name or drop the arm.{nearest(name, sorted(set(owner.tolist())))}"
                 )
-        return LoggedRows(metrics, found)
+        if not own:
+            return LoggedRows(metrics, found)
+        values = np.array([str(value) for value in columns[own[0]]])
+        return _by_item(metrics, found, {name: values[owner == name] for name in file.arms})
+
+
+def _by_item(
+    metrics: Sequence[str], rows: Mapping[str, Floats], items: Mapping[str, Any]
+) -> LoggedRows:
+    """Return the rows of each arm in one order of items; each must have one of each."""
+    wanted: dict[str, int] = {}
+    ordered = {}
+    for name, mine in items.items():
+        places = dict[str, int]()
+        for place, item in enumerate(mine.tolist()):
+            if item in places:
+                raise InputError(
+                    f"blocks.items: pull.table has two rows of arm {name!r} on item {item!r}. "
+                    "Leave one out."
+                )
+            places[item] = place
+        wanted = wanted or {item: at for at, item in enumerate(places)}
+        if others := sorted(set(wanted).symmetric_difference(places)):
+            lacks = others[0] in wanted
+            raise InputError(
+                f"blocks.items: arm {name!r} {'lacks' if lacks else 'has'} item {others[0]!r} in "
+                f"pull.table, and the arms before it {'have' if lacks else 'lack'} it. Arms must "
+                "have the same items: add the row, or leave the item out."
+            )
+        ordered[name] = rows[name][[places[item] for item in wanted]]
+    return LoggedRows(metrics, ordered, wanted)
 
 
 def read_study_file(path: Path) -> StudyFile:

@@ -17,7 +17,6 @@ from ringfence.core.errors import (
     nearest,
     one_of,
 )
-from ringfence.core.streams import pull_seeds
 from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.kept_verdicts import is_another, latest_verdict, verdict_on
@@ -212,7 +211,18 @@ class StudyViews:
             feasible=flag,
             finished=view.head.finished,
             seed=self.definition.seed,
+            blocks=self._blocks(view),
         )
+
+    def _blocks(self, view: View) -> dict[str, Any] | None:
+        """Return what pulls share, and which arms in the running have no more items."""
+        plan = self.desk.plan
+        plain, names = plan.sharing.plain(), self.definition.arm_names
+        if plain is None or not plan.sharing.has_items:
+            return plain
+        room = plan.room(view.last)
+        out = [names[arm] for arm, one in enumerate(view.alive) if one and not room[arm]]
+        return {**plain, "exhausted": out}
 
     def observations(self) -> dict[str, list[Any]]:
         """Return every told pull by column: pull, arm, seed, the metrics, then further numbers.
@@ -225,15 +235,19 @@ class StudyViews:
             extras = ledger.extras()
         void = [number - 1 for one in pardons for number in one.void]
         told = found.without(np.array(void, dtype=np.int64)).is_told
-        names, seed = self.definition.arm_names, self.definition.seed
+        names, sharing = self.definition.arm_names, self.desk.plan.sharing
         arms, numbers = found.arms[told], (np.flatnonzero(told) + 1).tolist()
         columns: dict[str, list[Any]] = {
             "pull": numbers,
             "arm": [names[arm] for arm in arms.tolist()],
-            "seed": pull_seeds(seed, arms, found.ordinals[told]),
+            "seed": sharing.seeds_of(arms, found.ordinals[told]),
         }
         columns |= zip(self.desk.plan.metrics, found.values[told].T.tolist(), strict=True)
         further = dict.fromkeys(name for number in numbers for name in extras.get(number, ()))
+        if sharing.column is not None:
+            hours, ordinals = found.hours[told], found.ordinals[told]
+            is_of = hours if sharing.has_hours else sharing.items_of(ordinals)
+            columns[sharing.column] = is_of.tolist()
         columns |= {
             name: [extras.get(number, {}).get(name) for number in numbers] for name in further
         }

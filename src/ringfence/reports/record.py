@@ -19,9 +19,11 @@ from ringfence.reports.departures import departure
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
+from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.verdict import remarks, sentence
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
+from ringfence.study.sharing import Sharing
 from ringfence.study.verdict import Verdict
 
 _STYLE = """
@@ -109,7 +111,7 @@ def _arms(plan: Plan, verdict: Verdict) -> str:
 
 
 def _fixed(definition: Definition, created_at: float | None) -> str:
-    when = "-"
+    when, shared = "-", Sharing.of(definition)
     if created_at is not None:
         when = datetime.fromtimestamp(created_at, UTC).isoformat(timespec="seconds")
     return table(
@@ -120,6 +122,8 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             *([["baseline", definition.baseline]] if definition.baseline is not None else []),
             *(["stated noise", one] for one in _stated(definition)),
             *(["told in place of a failure", one] for one in _stand_ins(definition)),
+            *(["shared by pulls", one] for one in shared_in_words(shared.plain())),
+            *([["SHA-256 of the items", shared.blocks["hash"]]] if shared.are_kept else []),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],
             ["budget at first", str(definition.budget)],

@@ -30,7 +30,9 @@ def survey_between(
     columns = schema.pulls.c
     wanted = [columns[key] for key in (*_WHOLE, "state", "charged")]
     query = (
-        sa.select(*wanted, columns.error.is_not(None), columns["values"], columns.extras)
+        sa.select(
+            *wanted, columns.error.is_not(None), columns["values"], columns.extras, columns.block
+        )
         .where(columns.study == study, columns.number.between(first, last))
         .order_by(columns.number)
     )
@@ -38,14 +40,17 @@ def survey_between(
     if not rows:
         return Survey.of([], width)
     found = list(zip(*rows, strict=True))
-    whole, (states, charged, has_error, values, extras) = found[: len(_WHOLE)], found[len(_WHOLE) :]
+    whole, others = found[: len(_WHOLE)], found[len(_WHOLE) :]
+    states, charged, has_error, values, extras, hours = others
     if any({*map(type, one)} != {int} for one in whole) or not _STATES.issuperset(states):
+        return None
+    if not {*map(type, hours)} <= {int, type(None)}:
         return None
     observed, extras_fit = _values_of(values, width), _extras_fit(extras)
     if observed is None or extras_fit is None:
         return None
     return Survey.of_columns(
-        whole[:_SURVEYED], states, charged, has_error, observed, extras_fit=extras_fit
+        whole[:_SURVEYED], states, charged, has_error, observed, hours, extras_fit=extras_fit
     )
 
 

@@ -15,6 +15,7 @@ from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
+from ringfence.study.sharing_audit import problems_of_items
 from ringfence.study.stock import AT_ONCE, Advance, Stock, readable, take_stock
 
 _ROUNDS_AT_ONCE = 64
@@ -78,6 +79,8 @@ def audit(
     if not problems:  # nothing can be counted where something is missing
         problems += [*_budget(head, stock), *course.numbering]
     problems += stock.problems
+    if not problems:
+        problems += problems_of_items(plan, ledger, stock)
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),

@@ -161,6 +161,11 @@ class Sharing:
             return None
         return max(0, int((now - created_at) // self.blocks["every"]))
 
+    @property
+    def column(self) -> str | None:
+        """What exports call the block of a pull, beside its arm and seed."""
+        return "item" if self.has_items else "hour" if self.has_hours else None
+
     def plain(self) -> dict[str, Any] | None:
         """Return what people are shown of blocks; None where there are none."""
         return {key: self.blocks[key] for key in _TOLD if key in self.blocks} or None

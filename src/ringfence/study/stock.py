@@ -15,7 +15,7 @@ from ringfence.core.arrays import Integers
 from ringfence.core.errors import DamagedError
 from ringfence.core.stated import LARGEST
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import PullFact, State
+from ringfence.study.facts import NO_HOUR, PullFact, State
 from ringfence.study.failing import stand_in
 from ringfence.study.ports import Ledger
 from ringfence.study.surveying import Survey
@@ -32,7 +32,8 @@ Advance: TypeAlias = Callable[[int], None]
 class Stock:
     """All pulls: how many of each kind, and of each where it belongs; void ones count as nothing.
 
-    `unread` names what is damaged, `problems` values that no tell accepts.
+    `unread` names what is damaged, `problems` values that no tell accepts. `parts` are where pulls
+    belong; `seen` the arms and ordinals of those that were told, and count.
     """
 
     unread: list[str] = field(default_factory=list)
@@ -45,6 +46,7 @@ class Stock:
     charged: int = 0
     open: int = 0
     parts: list[tuple[Integers, ...]] = field(default_factory=list)
+    seen: list[tuple[Integers, Integers]] = field(default_factory=list)
 
     def places(self) -> tuple[Integers, ...]:
         """Return of every pull its number, arm, ordinal and round."""
@@ -60,6 +62,8 @@ class Stock:
         self.lost += int(np.count_nonzero(counts & survey.is_failed & ~survey.is_charged))
         is_charged = counts & survey.is_charged & ~survey.is_cancelled
         self.charged += int(np.take(prices, survey.arms[is_charged], mode="clip").sum())
+        is_seen = counts & survey.is_told
+        self.seen.append((survey.arms[is_seen], survey.ordinals[is_seen]))
         self.open += int(np.count_nonzero(survey.is_issued))
         self.parts.append((survey.numbers, survey.arms, survey.ordinals, survey.rounds))
 
@@ -128,6 +132,7 @@ def _fits(plan: Plan, survey: Survey) -> bool:
         and ((values >= lows) & (values <= highs) & (np.abs(values) <= LARGEST)).all()
         and fits.all()
         and (survey.is_cancelled | (survey.leases >= 1)).all()
+        and ((survey.hours > NO_HOUR) == plan.sharing.has_hours).all()
     )
 
 
@@ -154,4 +159,7 @@ def _values(plan: Plan, pulls: Sequence[PullFact]) -> list[str]:
             problems.append(f"pull {pull.number} has values {pull.values} that no tell accepts")
         if pull.state != State.CANCELLED and pull.lease < 1:
             problems.append(f"pull {pull.number} was never leased")
+        if plan.sharing.has_hours != (pull.block is not None and pull.block > NO_HOUR):
+            word = "does not say" if plan.sharing.has_hours else "says"
+            problems.append(f"pull {pull.number} {word} in which hour it was asked for")
     return problems

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.study.facts import PullFact, State
+from ringfence.study.facts import NO_HOUR, PullFact, State
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
     """Facts of pulls in the order of their numbers.
 
-    `values` [pull, metric] are NaN where there are none. `extras_fit` says that all further
-    numbers are finite.
+    `values` [pull, metric] are NaN where there are none, and `hours` -1. `extras_fit` says that
+    all further numbers are finite.
     """
 
     numbers: Integers
@@ -35,6 +35,7 @@ class Survey:
     stands_in: Mask
     has_values: Mask
     values: Floats
+    hours: Integers
     extras_fit: bool
 
     @classmethod
@@ -45,6 +46,7 @@ class Survey:
         charged: Sequence[object],
         has_error: Sequence[object],
         values: tuple[Mask, Floats],
+        hours: Sequence[int | None],
         *,
         extras_fit: bool,
     ) -> "Survey":
@@ -66,6 +68,7 @@ class Survey:
             stands_in=is_told & np.array(has_error, dtype=np.bool_),
             has_values=values[0],
             values=values[1],
+            hours=np.array([NO_HOUR if one is None else one for one in hours], dtype=np.int64),
             extras_fit=extras_fit,
         )
 
@@ -85,6 +88,7 @@ class Survey:
             [pull.charged for pull in pulls],
             [pull.error is not None for pull in pulls],
             (has_values, found),
+            [pull.block for pull in pulls],
             extras_fit=all(
                 math.isfinite(one) for pull in pulls for one in (pull.extras or {}).values()
             ),

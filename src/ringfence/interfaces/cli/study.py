@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ringfence.core.errors import InputError, one_line
-from ringfence.core.strict import read_json
+from ringfence.core.strict import read_json, strict_json
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.cli.verdicts import (
@@ -75,7 +75,8 @@ def ask(
         output.print_json({"pulls": [asdict(pull) for pull in pulls], "finished": _over(known)})
         return
     for pull in pulls:
-        output.say(f"pull {pull.pull} lease {pull.lease} arm {pull.arm} seed {pull.seed}")
+        on = "" if pull.item is None else f" item {strict_json(pull.item)}"
+        output.say(f"pull {pull.pull} lease {pull.lease} arm {pull.arm} seed {pull.seed}{on}")
     if not pulls:
         output.say("finished" if _over(known) else "nothing to do until others have told")
 
@@ -152,6 +153,7 @@ def fail(
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
     from ringfence.reports.departures import departed
+    from ringfence.reports.sharing import shared_in_words
 
     known = open_study(study, storage)
     view = known.desk.look(samples=False)
@@ -172,6 +174,8 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     if document["arm"] is not None:
         flag = "feasible" if document["feasible"] else "infeasible"
         output.say(f"looks best: {document['arm']} ({flag})")
+    for line in shared_in_words(document["blocks"]):
+        output.say(f"pulls share {line}")
     output.say(f"seed: {document['seed']}")
 
 

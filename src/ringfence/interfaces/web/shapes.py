@@ -48,6 +48,30 @@ def _is_shape(one: Any) -> bool:
     return isinstance(one, type) and issubclass(one, BaseModel)
 
 
+class Blocks(BaseModel):
+    """What pulls of different arms share: items, seeds, or the hours in which they are made."""
+
+    model_config = _BODY
+    items: Annotated[
+        Annotated[int, Field(ge=1)] | list[dict[str, Any] | str | int | Number] | None,
+        Field(description="How many there are, or what each is.", examples=[500]),
+    ] = None
+    scope: Annotated[
+        str | None, Field(description="What is claimed: of items like these, or of these alone.")
+    ] = None
+    repeats: Annotated[
+        int | None, Field(description="How often an arm may be told of an item.")
+    ] = None
+    group: Annotated[
+        str | None, Field(description="A key of the items: those of a value belong together.")
+    ] = None
+    evaluation: Annotated[
+        str | None, Field(description="deterministic: an item answered twice gives the same.")
+    ] = None
+    seeds: bool | None = None
+    every: Annotated[str | None, Field(examples=["30m", "1h", "1d"])] = None
+
+
 class NewStudy(BaseModel):
     """What is fixed before the first pull."""
 
@@ -85,6 +109,7 @@ class NewStudy(BaseModel):
     ) = None
     on_failure: StandIn | None = None
     on_timeout: StandIn | None = None
+    blocks: Blocks | None = None
     load_if_exists: bool = False
 
 
@@ -112,6 +137,9 @@ class Definition(BaseModel):
     on_timeout: dict[str, float]
     counts_failures: Annotated[bool, Field(description="Whether `failed` is built in.")]
     counts_lost: Annotated[bool, Field(description="Whether lost pulls withdraw an arm.")]
+    blocks: Annotated[
+        dict[str, Any] | None, Field(description="What pulls of different arms share, if anything.")
+    ] = None
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
 
@@ -147,6 +175,13 @@ class Status(BaseModel):
     feasible: bool | None
     finished: bool
     seed: int
+    blocks: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="What pulls share; `exhausted` are arms in the running without further "
+            "items."
+        ),
+    ]
 
 
 class Ask(BaseModel):
@@ -166,6 +201,7 @@ class Pull(BaseModel):
     deadline: float
     keys: dict[str, Any]
     ordinal: Annotated[int, Field(description="How often the arm was pulled before.")]
+    item: Annotated[Any, Field(description="What it is evaluated on; null without items.")]
 
 
 class Asked(BaseModel):
