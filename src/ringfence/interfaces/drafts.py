@@ -10,8 +10,8 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ringfence.core.attributes import Attribute, Constraint
@@ -22,7 +22,7 @@ EXAMPLE_ARMS: tuple[str, ...] = ("small", "medium", "large")
 EXAMPLE_OBJECTIVE = "maximize mean(score)"
 EXAMPLE_CONSTRAINTS: tuple[str, ...] = ("mean(latency_ms) <= 200",)
 EXAMPLE_PROGRAM = "./evaluate {arm} {seed}"
-PLACEHOLDERS = ("arm", "seed", "pull")
+PLACEHOLDERS = ("arm", "seed", "pull", "item", "ordinal")
 _PULLS_AN_ARM, _LEAST_BUDGET = 40, 100
 _BRACES = re.compile(r"\{(\w+)\}")
 
@@ -113,6 +113,7 @@ class Draft:
     budget: int
     policy: str = "top-two"
     seed: int | None = None
+    blocks: Mapping[str, str | int | bool] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:
@@ -132,12 +133,19 @@ class Draft:
             seed=seed,
             pull=self.way.line,
             stand_ins="" if isinstance(self.way, ByTable) else _STAND_INS,
+            blocks=self._blocks() or _NO_BLOCKS,
         )
+
+    def _blocks(self) -> str:
+        """Return what options share as lines of the file; none if it was not said."""
+        lines = [f"{key} = {_value(value)}\n" for key, value in self.blocks.items()]
+        return "".join(["[blocks]\n", *lines]) if lines else ""
 
     def module(self) -> str:
         """Return a Python module that evaluates pulls with made-up numbers."""
         function = self.way.function if isinstance(self.way, ByPython) else "evaluate"
-        return _MODULE.format(made_up=self._made_up(), function=function)
+        item = "item: object, " if "items" in self.blocks else ""
+        return _MODULE.format(made_up=self._made_up(), function=function, item=item)
 
     def script(self) -> str:
         """Return an executable program that does the same."""
@@ -236,6 +244,12 @@ def _listed(texts: Sequence[str]) -> str:
     return "[\n" + "".join(f"    {quoted(text)},\n" for text in texts) + "]"
 
 
+def _value(value: str | int | bool) -> str:  # noqa: FBT001 - the value itself is what is written
+    if isinstance(value, str):
+        return quoted(value)
+    return str(value).lower()
+
+
 def _is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
@@ -273,12 +287,20 @@ arms = {arms}
 # How one pull is evaluated, by exactly one of
 #   command = ["./evaluate", "{{arm}}", "{{seed}}"]   a program that prints {{"x": 0.8, "y": 143}}
 #   python = "module:function"                    a function (arm, seed) -> {{"x": 0.8, "y": 143}}
+#                                                 may also take item, keys and ordinal, by name
 #   table = {{ path = "log.csv", arm = "column" }}  a logged row of the arm, drawn anew
 [pull]
 {pull}
 # timeout_seconds = 60    # for a command; one that takes longer has failed
 # retries = 1             # before a failed evaluation is charged to the budget
 {stand_ins}# outage_minutes = 30     # how long to wait where evaluations fail whatever the option
+
+# What all options share, if anything: test items, random seeds, or the hours of evaluations.
+{blocks}"""
+
+_NO_BLOCKS = """\
+# [blocks]
+# items = "questions.jsonl"    # an object a line, or a number; or seeds = true; or every = "1h"
 """
 
 _STAND_INS = """\
@@ -295,7 +317,7 @@ import random
 MADE_UP = {made_up}
 
 
-def {function}(arm: str, seed: int) -> dict[str, float]:
+def {function}(arm: str, {item}seed: int) -> dict[str, float]:
     """Return what one evaluation of the arm measured.
 
     Let whatever is random follow from the seed, so that a pull can be repeated.

@@ -122,7 +122,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             *([["baseline", definition.baseline]] if definition.baseline is not None else []),
             *(["stated noise", one] for one in _stated(definition)),
             *(["told in place of a failure", one] for one in _stand_ins(definition)),
-            *(["shared by pulls", one] for one in shared_in_words(shared.plain())),
+            *([["arms share", shared_in_words(shared.plain())]] if definition.blocks else []),
             *([["SHA-256 of the items", shared.blocks["hash"]]] if shared.are_kept else []),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],

@@ -22,7 +22,10 @@ from tests.contracts.kill_worker import evaluate
 
 
 def make_studies(url: str) -> None:
-    """Make a study that is finished, and one in the middle of its work, with all kinds of facts."""
+    """Make a study that is finished, and one in the middle of its work, with all kinds of facts.
+
+    A third shares items among its arms.
+    """
     common: dict[str, Any] = {
         "objective": "minimize mean(loss)",
         "constraints": ["mean(risk) <= 1.0", "p90(loss) <= 3"],
@@ -49,6 +52,12 @@ def make_studies(url: str) -> None:
     half.fail(again, "it may work")
     half.fail(forgiven, "an outage", retry=False)
     half.forgive([forgiven.pull])
+    shared = rf.Study.create(
+        "shared", arms=["one", "two"], budget=20, policy="uniform",
+        blocks={"items": [{"question": n} for n in range(8)], "repeats": 2}, **common,
+    )  # fmt: skip
+    for pull in shared.ask(6):
+        shared.tell(pull, evaluate(pull.arm, pull.item["question"]))
     half.desk.storage.keep("half way", Kept("verdict", "of another moment", b"{}"))
 
 

@@ -62,6 +62,19 @@ def init(
         str | None, typer.Option("--arm-column", help="With --table: the column of arms.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="The study's seed.")] = None,
+    items: Annotated[
+        str | None,
+        typer.Option(
+            "--items",
+            help="What all arms are tried on: a JSONL file, a number, or a column of --table.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        bool, typer.Option("--seeds", help="All arms share their random seeds.")
+    ] = False,
+    every: Annotated[
+        str | None, typer.Option("--every", help="All arms share the hour: 30m, 1h or 1d.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a study file.")] = False,
     json: Json = False,
 ) -> None:
@@ -75,14 +88,30 @@ def init(
     given = _Given(arms, objective, tuple(constraint or ()), command, python, table, arm_column)
     known = study_name(name if name is not None else target.stem)
     draft = Draft(
-        known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), budget or 0, policy, seed
-    )
+        known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), budget or 0, policy, seed,
+        _shared(items, target, is_column=table is not None, seeds=seeds, every=every),
+    )  # fmt: skip
     if given.is_nothing and not json and sys.stdin.isatty() and sys.stdout.isatty():
         draft = _asked(draft, budget, target)
     else:
         draft = given.onto(draft, budget, target)
     written = _write(draft, target, force=force)
     _tell(draft, target, written, as_json=json)
+
+
+def _shared(
+    items: str | None, target: Path, *, is_column: bool, seeds: bool, every: str | None
+) -> dict[str, str | int | bool]:
+    """Return what the study file says of blocks; what cannot be is refused when it is read."""
+    said: dict[str, str | int | bool] = {}
+    if items is not None:
+        is_number = items.isdecimal() and not is_column
+        said["items"] = int(items) if is_number else items
+        if not is_number and not is_column:
+            said["items"] = _seen_from(target, Path(items))
+    if seeds:
+        said["seeds"] = True
+    return said if every is None else {**said, "every": every}
 
 
 @dataclass(frozen=True)
@@ -136,7 +165,13 @@ class _Given:
         if (self.table is None) != (self.column is None):
             raise InputError("--table and --arm-column go together. Give both or neither.")
         if self.command is not None:
-            return ByCommand.of(self.command)
+            way = ByCommand.of(self.command)
+            if "items" in draft.blocks and not any("{item}" in word for word in way.arguments):
+                raise InputError(
+                    f"--command {self.command!r} must hold {{item}}, or all items are evaluated "
+                    "alike. Add it."
+                )
+            return way
         if self.table is not None and self.column is not None:
             return ByTable(_seen_from(target, self.table), self.column)
         return draft.way if self.python is None else ByPython.of(self.python)

@@ -153,7 +153,7 @@ def fail(
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
     from ringfence.reports.departures import departed
-    from ringfence.reports.sharing import shared_in_words
+    from ringfence.reports.sharing import exhausted_in_words, shared_in_words
 
     known = open_study(study, storage)
     view = known.desk.look(samples=False)
@@ -174,8 +174,10 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     if document["arm"] is not None:
         flag = "feasible" if document["feasible"] else "infeasible"
         output.say(f"looks best: {document['arm']} ({flag})")
-    for line in shared_in_words(document["blocks"]):
-        output.say(f"pulls share {line}")
+    if shared := shared_in_words(document["blocks"]):
+        output.say(f"arms share {shared}")
+    if out := exhausted_in_words(document["blocks"], finished=document["finished"]):
+        output.say(out)
     output.say(f"seed: {document['seed']}")
 
 
