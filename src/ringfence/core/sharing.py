@@ -166,9 +166,7 @@ def scatter(common: Common, i: int, c: int, j: int, k: int) -> float:
     n = common.counts[i, j]
     if n < 1:
         return 0.0
-    found: float = (
-        common.products[i, j, c, k] - common.sums[i, j, c] * common.sums[j, i, k] / n
-    )
+    found: float = common.products[i, j, c, k] - common.sums[i, j, c] * common.sums[j, i, k] / n
     return found
 
 
@@ -260,9 +258,7 @@ def _root_found(sharing: Sharing, work: SharingWork, strength: float) -> bool:
     return True
 
 
-def fill_means(
-    estimates: Floats, sharing: Sharing, common: Common, work: SharingWork
-) -> None:
+def fill_means(estimates: Floats, sharing: Sharing, common: Common, work: SharingWork) -> None:
     """Correct each arm's means by how far the arms before it are off on the blocks that it saw."""
     roots, arms, solved, deviations = sharing.roots, sharing.arms, work.solved, work.deviations
     arm_count, width = deviations.shape

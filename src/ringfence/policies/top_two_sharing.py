@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import (
     NEVER,
     CostWork,
@@ -22,18 +22,11 @@ from ringfence.core.cost import (
     nearing_cost,
     passing_cost,
 )
+from ringfence.core.gaps import leader
 from ringfence.core.sharing import Sharing, together, worth
 from ringfence.core.shrinkage import fill_shrunk
+from ringfence.core.urgency import ALONE, HASTE, fill_values, most_urgent, promise
 from ringfence.policies.evidence import Evidence
-from ringfence.policies.top_two import (
-    ALONE,
-    HASTE,
-    NOBODY,
-    fill_values,
-    find_best,
-    most_urgent,
-    promise,
-)
 
 BEST, ARM = 0, 1
 PART = 1e-6  # of a difference's variance that is counted as the best arm's, to see what it presses
@@ -84,9 +77,9 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom
         work.shrunk, work.backing,
         seen.estimates, seen.counts, seen.alive, work.contrasts, seen.thresholds,
     )  # fmt: skip
-    best, best_margin = find_best(seen, work)
+    best, _, best_margin = leader(work.shrunk, seen.alive, seen.scales, work.zeros, seen.priority)
     fill_threats(seen, sharing, best, best_margin, work)
-    fill_values(seen, best, HASTE / max(seen.left[0], 1), work)
+    fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)
     met = float(seen.in_flight[best])
     for i in range(seen.counts.shape[0]):
         for _ in range(seen.in_flight[i]):

@@ -120,9 +120,7 @@ def make_room(
     )
 
 
-def no_evidence(
-    design: Design, baseline: int | None = None, *, shares: bool = False
-) -> Evidence:
+def no_evidence(design: Design, baseline: int | None = None, *, shares: bool = False) -> Evidence:
     """Return what a rule sees before any pull.
 
     Estimates and covariances lie arm beside arm, so that vector units can do several at once.

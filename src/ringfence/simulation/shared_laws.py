@@ -4,11 +4,7 @@ May touch core and simulation.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
-import numpy as np
-
-from ringfence.core.arrays import Floats
 from ringfence.simulation.laws import TableLaw
 from ringfence.simulation.records import Recording
 from ringfence.simulation.shared_records import (
