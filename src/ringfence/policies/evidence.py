@@ -10,6 +10,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.sharing import Sharing
 
 NOBODY: Integers = np.array([-1])
 NOBODY.flags.writeable = False
@@ -30,6 +31,9 @@ class Evidence(NamedTuple):
     the arm that limits are relative to, or -1: whoever runs a policy sees to it that it is never
     dropped, and rules need not know. `prices` are relative to the reference price, by arm; whoever
     runs a policy also sees to it that no batch costs more than is left.
+
+    Where arms share blocks, `sharing` has the joint covariance of the estimates, and `covariances`
+    are what each arm's own estimates would have for one pull.
     """
 
     estimates: Floats
@@ -43,6 +47,7 @@ class Evidence(NamedTuple):
     left: Floats
     baseline: Integers = NOBODY
     prices: Floats = EQUAL
+    sharing: Sharing | None = None
 
 
 Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]

@@ -54,8 +54,11 @@ class Policy(ABC):
     has_phases: ClassVar[bool]
 
     @abstractmethod
-    def course_for(self, question: Question) -> Course:
-        """Return what whoever runs the policy calls, to answer one of its questions."""
+    def course_for(self, question: Question, *, shares: bool = False) -> Course:
+        """Return what whoever runs the policy calls, to answer one of its questions.
+
+        With `shares` arms meet the same blocks, and what they show there is compared.
+        """
 
     def own(self, question: Question) -> Question | None:
         """Return a question as the policy knows it; None if it does not answer it."""
@@ -100,7 +103,9 @@ class AdaptivePolicy(Policy):
     counts the rules that have had this name: raise it with a rule that chooses otherwise, so that
     an audit does not take what the one before it chose for a mistake. `choose` and `answer` are for
     the best feasible arm; of other `questions` that a policy answers, `choose_for(question)` has
-    the rule, if it is another, and the answer is what looks right.
+    the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms that
+    share blocks: it goes by their joint covariance, and works in what `make_sharing_work` makes.
+    Without it arms are taken for what they are by themselves.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -118,11 +123,16 @@ class AdaptivePolicy(Policy):
     edition: int = 1
     questions: tuple[Question, ...] = (BEST_FEASIBLE,)
     choose_for: Callable[[Question], Choose] | None = None
+    choose_sharing: Choose | None = None
+    make_sharing_work: Callable[[int, int], Any] | None = None
     has_phases: ClassVar[bool] = False
 
-    def course_for(self, question: Question) -> Course:
+    def course_for(self, question: Question, *, shares: bool = False) -> Course:
         """Return the course of the warm-up, then batches that the rule chooses."""
         question = self.own(question) or question
+        if question.is_like(BEST_FEASIBLE) and shares and self.choose_sharing is not None:
+            make_work = self.make_sharing_work or self.make_work
+            return choosing(self.choose_sharing, None, make_work, question)
         if question.is_like(BEST_FEASIBLE):
             return choosing(self.choose, self.answer, self.make_work, question)
         choose = self.choose if self.choose_for is None else self.choose_for(question)
@@ -174,8 +184,11 @@ class PhasePolicy(Policy):
     reject_for: Callable[[Question], Reject] | None = None
     has_phases: ClassVar[bool] = True
 
-    def course_for(self, question: Question) -> Course:
-        """Return the course of the phases, with the rule that drops arms between them."""
+    def course_for(self, question: Question, *, shares: bool = False) -> Course:
+        """Return the course of the phases, with the rule that drops arms between them.
+
+        Arms that share blocks are compared on the same ones: all survivors have seen as many.
+        """
         question, rule = self.own(question) or question, self.reject
         if self.reject_for is not None and not question.is_like(BEST_FEASIBLE):
             rule = self.reject_for(question)

@@ -32,15 +32,10 @@ from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.question import Question
 from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
 from ringfence.core.shrinkage import fill_shrunk
+from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgent, promise, weigh
+from ringfence.policies import top_two_sharing
 from ringfence.policies.evidence import Choose, Evidence
 from ringfence.policies.policy import AdaptivePolicy
-
-ALONE = 1.4  # how much dearer the best arm's own doubt counts: its rivals have it pulled as well
-SOLE = 1.0 / 3.0  # how much less hindered a threat is that one arm makes alone
-HASTE = 0.7  # how much the end of the budget counts
-SPARED = 0.25  # what the best arm is spared, of h (1 - h), where its share of a threat is h
-UNSHARED = 1e-9  # a best arm's share below this is rounding
-NOBODY = 1e200  # the value of an arm that is not alive
 
 
 class Work(NamedTuple):
@@ -116,7 +111,7 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     )  # fmt: skip
     best, best_margin = find_best(seen, work)
     fill_threats(seen, best, best_margin, work)
-    fill_values(seen, best, HASTE / max(seen.left[0], 1), work)
+    fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)
     met = float(seen.in_flight[best])
     for i in range(seen.counts.shape[0]):
         for _ in range(seen.in_flight[i]):
@@ -162,22 +157,6 @@ def choose_for(question: Question) -> Choose:
             promise(chosen[k], work)
 
     return choose_alone
-
-
-def promise(arm: int, work: Work) -> None:
-    """Count one more pull of an arm in the value of its threat."""
-    work.values[arm] += work.slopes[arm] / work.pulls[arm]
-    work.pulls[arm] += 1.0
-
-
-def most_urgent(values: Floats, rises: Floats, met: float, priority: Integers) -> int:
-    """Return the arm of the least value, after so many pulls of the best arm; ties by priority."""
-    least, arm = values[0] + met * rises[0], 0
-    for i in range(1, values.shape[0]):
-        value = values[i] + met * rises[i]
-        if value < least or (value == least and priority[i] < priority[arm]):
-            least, arm = value, i
-    return arm
 
 
 def find_best(seen: Evidence, work: Work) -> tuple[int, float]:
@@ -245,61 +224,6 @@ def has_regular_arms(seen: Evidence) -> bool:
     return regular
 
 
-def fill_values(seen: Evidence, best: int, hurry: float, work: Work) -> None:
-    """Put every threat's value in place, and how it grows; `hurry` is HASTE over what is left."""
-    arm_count, pull_count = 0.0, 0.0
-    for i in range(work.pulls.shape[0]):
-        arm_count += 1.0 if seen.alive[i] else 0.0
-        pull_count += work.pulls[i] if seen.alive[i] else 0.0
-    per_best = 1.0 / work.pulls[best]
-    crowd = max(work.pulls[best] * arm_count / pull_count, 1.0)
-    for i in range(work.values.shape[0]):
-        work.weights[i], work.shares[i], work.values[i], work.rises[i], work.slopes[i] = weigh(
-            work.costs[i], work.shares[i], work.hindrances[i],
-            work.pulls[i], per_best, hurry, crowd if i == best else 0.0,
-        )  # fmt: skip
-    for i in range(work.values.shape[0]):
-        if seen.alive[i]:
-            work.values[i] += math.log(work.weights[i])
-        else:
-            work.values[i] = NOBODY
-
-
-def weigh(
-    cost: float,
-    share: float,
-    hindrance: float,
-    n: float,
-    per_best: float,
-    hurry: float,
-    crowd: float,
-) -> tuple[float, float, float, float, float]:
-    """Return a threat's weight (its log counts), share of pulls, hasty cost, rise and slope.
-
-    Towards the end of the budget a cost counts the more the more pulls it rests on: what is left
-    cannot overturn it, and is better spent where it can: on arms of few pulls, whose noise may be
-    taken for less than it is. `per_best` is one over the best arm's pulls; `crowd` how many times
-    an even share of all pulls that is, for the best arm's threat to itself, and 0 for another's.
-    """
-    rival = crowd <= 0.0
-    if (cost <= 0.0) & rival:  # a tie has no shares: the lesser known gets more
-        share = n * per_best / (n * per_best + 1.0)
-    # One more pull, of the best arm by its share, lowers the threat's variance by one part in
-    # the pulls that it rests on.
-    rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))
-    hasty = cost * (1.0 + rests_on * hurry)
-    # The arm's own share of the cost grows with its pulls, and so do the hurry and the log.
-    slope = hasty * (2.0 - share) - cost + (3.0 if crowd > 1.0 else 1.0)
-    # The best arm's doubt is settled by the way where rivals have it pulled. Another arm must beat
-    # more than the best one, which counts as a greater hindrance, but not where the arm alone must
-    # move: if that passes, it is the answer whatever the others are.
-    sole = SOLE if (share < UNSHARED) & rival else 1.0
-    hindered = hindrance * math.sqrt(math.sqrt(hindrance)) if rival else crowd * crowd
-    rise = hasty * share * per_best
-    pulled = share * (1.0 - SPARED * (1.0 - share)) if rival else 0.0
-    return rests_on * sole * hindered, pulled, hasty, rise, slope
-
-
 POLICY = AdaptivePolicy(
     name="top-two",
     summary="pulls the best-looking arm or its most dangerous challenger, whichever is in doubt",
@@ -311,4 +235,6 @@ POLICY = AdaptivePolicy(
     edition=4,
     questions=(BEST_FEASIBLE, ALL_FEASIBLE),
     choose_for=choose_for,
+    choose_sharing=top_two_sharing.choose,
+    make_sharing_work=top_two_sharing.make_work,
 )

@@ -21,6 +21,16 @@ from ringfence.core.baseline import (
     fill_differences,
 )
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
+from ringfence.core.sharing import (
+    SharingWork,
+    fill_difference_roots,
+    fill_own,
+    fill_rooms,
+    fill_sharing,
+    keep_open,
+    no_sharing,
+    sharing_work,
+)
 from ringfence.core.streams import Generator
 from ringfence.policies.course import Course
 from ringfence.policies.evidence import Evidence
@@ -36,7 +46,8 @@ class Design(NamedTuple):
     overwrites copies of them. `means` tells which attributes are means, `shuffled` whether the
     order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of the pulls so
     far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
-    several pulls. A course without choices has no slots.
+    several pulls. A course without choices has no slots. There are `blocks` that arms share, or
+    0 where they are endless or there are none.
     """
 
     warm_up: int
@@ -54,6 +65,7 @@ class Design(NamedTuple):
     optimal: Mask
     feasible: bool
     shuffled: bool
+    blocks: int = 0
 
 
 class Room(NamedTuple):
@@ -76,6 +88,7 @@ class Room(NamedTuple):
     factors: Floats
     marked: Mask
     everyone: Mask
+    sharing: SharingWork | None = None
 
 
 def make_room(
@@ -85,6 +98,7 @@ def make_room(
     *,
     baseline: int | None = None,
     factors: Floats | None = None,
+    shares: bool = False,
 ) -> Room:
     """Return the arrays that the body writes in; no arm is pulled more than `most_pulls`."""
     arm_count, width = len(design.optimal), len(design.scales)
@@ -92,7 +106,7 @@ def make_room(
     return Room(
         record=recording.make(arm_count, most_pulls),
         pooled=np.zeros((width, width)),
-        seen=no_evidence(design, baseline),
+        seen=no_evidence(design, baseline, shares=shares),
         priorities=np.zeros((arm_count, 1), np.int64),
         fresh=np.zeros(arm_count, np.int64),
         uniforms=np.zeros(design.slots),
@@ -102,10 +116,11 @@ def make_room(
         factors=np.zeros(width - 1) if factors is None else factors,
         marked=np.zeros(arm_count, np.bool_),
         everyone=np.ones(arm_count, np.bool_),
+        sharing=sharing_work(arm_count, width) if shares else None,
     )
 
 
-def no_evidence(design: Design, baseline: int | None = None) -> Evidence:
+def no_evidence(design: Design, baseline: int | None = None, *, shares: bool = False) -> Evidence:
     """Return what a rule sees before any pull.
 
     Estimates and covariances lie arm beside arm, so that vector units can do several at once.
@@ -123,6 +138,7 @@ def no_evidence(design: Design, baseline: int | None = None) -> Evidence:
         left=np.zeros(1),
         baseline=np.array([-1 if baseline is None else baseline]),
         prices=design.prices * arm_count / design.total,
+        sharing=no_sharing(arm_count, width) if shares else None,
     )
 
 
@@ -145,6 +161,7 @@ def make_body(
     *,
     estimated: bool,
     relative: bool,
+    shares: bool = False,
 ) -> Callable[..., None]:
     """Return the body (rng, order_rng, arrays, design, room, state, tally) -> None.
 
@@ -167,7 +184,7 @@ def make_body(
     ) -> None:
         record, seen, fresh, optimal = room.record, room.seen, room.fresh, design.optimal
         counts, alive, priority = seen.counts, seen.alive, seen.priority
-        arm_count, prices = optimal.shape[0], design.prices
+        arm_count, prices, slotted = optimal.shape[0], design.prices, design.slots > 0
         baseline, factors, marked = seen.baseline[0], room.factors, room.marked
         if relative:
             estimates, covariances = room.estimates, room.covariances
@@ -205,12 +222,23 @@ def make_body(
                         )  # fmt: skip
                     if relative:
                         fill_difference_scales(seen.scales, seen.scales, factors)
+                if shares:
+                    fill_rooms(seen.sharing, counts, design.blocks)
+                    if uses_covariances:
+                        fill_sharing(
+                            seen.sharing, estimates, covariances, record.common, priority,
+                            design.blocks, room.sharing,
+                        )  # fmt: skip
                 if relative:
                     fill_differences(seen.estimates, estimates, baseline, factors)
-                    if uses_covariances:
+                    if uses_covariances and shares:
+                        fill_difference_roots(seen.sharing, baseline, factors)
+                    elif uses_covariances:
                         fill_difference_covariances(
                             seen.covariances, covariances, counts, baseline, factors
                         )
+                if shares and uses_covariances:
+                    fill_own(seen.covariances, seen.sharing, counts)
 
                 left = design.budget - spent
                 most = left // design.cheapest
@@ -224,6 +252,10 @@ def make_body(
                     tally.misjudged[0] += 1
                     return
                 goes_on = goes_on and keep_paid(fresh, prices, left, priority)
+                if shares:
+                    goes_on = goes_on and keep_open(
+                        fresh, seen.sharing.rooms, counts, alive, slotted
+                    )
                 if state.dropped_count[0] > gone and lost_in < 0:
                     if settles:  # the sides that arms were settled on
                         looks_so(

@@ -34,7 +34,7 @@ def chunk_size(experiment: Experiment) -> int:
     """
     law, arm_count = experiment.instance.law, len(experiment.instance.arms)
     if experiment.is_adaptive:
-        work = experiment.choices * (4 + arm_count)
+        work = experiment.choices * (4 + arm_count) * (arm_count if experiment.shares else 1)
         if not choices.fills_lanes(experiment):
             return max(1, int(_CHOICE_WORK / work))
         return choices.LANES * math.ceil(_CHOICE_WORK / work / choices.LANES)
@@ -75,6 +75,7 @@ def run_course(
             recording.look,
             estimated=experiment.estimated,
             relative=experiment.is_relative,
+            shares=experiment.shares,
         )
         room, state = experiment.new_room(recording), experiment.new_state()
         kernel(*streams, arrays, experiment.design, room, state, tally)
@@ -90,9 +91,12 @@ def compiled_body(
     *,
     estimated: bool,
     relative: bool,
+    shares: bool = False,
 ) -> Callable[..., None]:
     """Return the body of `course.make_body`, compiled."""
-    body = make_body(course, forget, add, look, estimated=estimated, relative=relative)
+    body = make_body(
+        course, forget, add, look, estimated=estimated, relative=relative, shares=shares
+    )
     return compile_kernel(body, allocates=False)
 
 

@@ -18,6 +18,7 @@ from ringfence.core.baseline import kept_beside
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.question import Question
 from ringfence.core.schedule import Phase, pulls_used
+from ringfence.core.sharing import ENDLESS
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
 from ringfence.policies.course import Course, Opening
 from ringfence.policies.policy import Policy
@@ -106,7 +107,12 @@ class Experiment:
     @property
     def course(self) -> Course:
         """The course of the policy, for that question."""
-        return self.policy.course_for(self.question)
+        return self.policy.course_for(self.question, shares=self.shares)
+
+    @property
+    def shares(self) -> bool:
+        """Whether arms share blocks: what they are tried on."""
+        return self.instance.law.blocks is not None
 
     @property
     def is_relative(self) -> bool:
@@ -147,11 +153,12 @@ class Experiment:
     @property
     def most_pulls(self) -> int:
         """The pulls that one arm can have at the most."""
+        blocks = self.instance.law.blocks or self.allowance.limit
         if self.phases and self.allowance.is_even:
-            return sum(phase.pulls + (phase.extra > 0) for phase in self.phases)
+            return min(blocks, sum(phase.pulls + (phase.extra > 0) for phase in self.phases))
         prices, first = self.allowance.prices, self.warm_up
         spare = self.budget - first * self.allowance.total
-        return first + spare // min(prices)
+        return min(blocks, first + spare // min(prices))
 
     @property
     def blocks(self) -> int:
@@ -189,6 +196,7 @@ class Experiment:
             optimal=optimal,
             feasible=instance.hardness.feasible,
             shuffled=law.has_ties or any(phase.extra for phase in self.phases),
+            blocks=law.blocks or ENDLESS,
         )
 
     @property
@@ -207,6 +215,7 @@ class Experiment:
             self.most_pulls if most_pulls is None else most_pulls,
             baseline=self.instance.baseline_place,
             factors=self.instance.judged.factors,
+            shares=self.shares,
         )
 
     @property

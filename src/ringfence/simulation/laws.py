@@ -106,6 +106,10 @@ class Law(Protocol):
         """Whether estimates come from a record of the pulls, because sums do not suffice."""
 
     @property
+    def blocks(self) -> int | None:
+        """How many blocks arms share, 0 if there is no end of them; None if they share none."""
+
+    @property
     def recording(self) -> Recording:
         """How a replication remembers pulls, where their sums do not suffice.
 
@@ -123,6 +127,7 @@ class MeansLaw:
     """What laws have in common whose attributes are means of what each pull contributes."""
 
     needs_pulls = False
+    blocks: int | None = None
 
     def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
         """Return means and scatter, exactly zero for what does not vary."""
@@ -385,6 +390,7 @@ class SampledLaw:
     constants_are_proven = False
     draws_samples = True
     needs_pulls = True
+    blocks = None
     normals = 0
     draw_block = None
 

@@ -52,6 +52,8 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     """Run the first `replications` of a chunk, pull by pull."""
     law, tally = experiment.instance.law, experiment.empty_tally(replications)
     recording = pulls_recording(law, experiment.instance.arms)
+    if experiment.shares:  # what arms share is remembered pull by pull anyway
+        recording = law.recording
     body = make_body(
         experiment.course,
         recording.forget,
@@ -59,9 +61,11 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
         recording.look,
         estimated=experiment.estimated,
         relative=experiment.is_relative,
+        shares=experiment.shares,
     )
     room, state = experiment.new_room(recording), experiment.new_state()
     with rules_in_words(experiment.policy):
-        body(*experiment.streams(seed, chunk), None, experiment.design, room, state, tally)
+        streams, arrays = experiment.streams(seed, chunk), law.arrays
+        body(*streams, arrays, experiment.design, room, state, tally)
     experiment.require_sound(tally)
     return tally

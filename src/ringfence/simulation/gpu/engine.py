@@ -143,6 +143,11 @@ def require_supported(experiment: Experiment) -> None:
             f"engine = 'cuda' cannot run instance {name!r}: its limits are relative to baseline = "
             f"{experiment.instance.baseline!r}, and must be numbers there. Use engine = 'cpu'."
         )
+    if experiment.shares:
+        raise InputError(
+            f"engine = 'cuda' cannot run instance {name!r}: its arms share blocks, of which every "
+            "pull is kept, more than a GPU can remember. Use engine = 'cpu'."
+        )
     place = _place(experiment)
     if isinstance(place.room.record, SampleRecord):
         raise InputError(
