@@ -8,7 +8,7 @@ its intervals are wide. Touches its arguments only.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -25,6 +25,7 @@ from ringfence.core.shares import (
     spread_of,
     which_are_shares,
 )
+from ringfence.core.sharing import Sharing
 from ringfence.core.streams import Generator
 from ringfence.core.variances import freedoms
 
@@ -38,6 +39,7 @@ _MOST_SKEW = 1e100  # of degenerate evidence: the square of a larger one overflo
 _SKEWED = 8.0  # the squared skewness at which a variance is known half as well
 _LEAST_FREEDOM = 4.0
 _OF_TAILS = ("cvar", "lower_cvar", "quantile")
+_FEW_SHARED = 10.0  # events from which on a share is as good as normal where arms share blocks
 _FEW = 30.0  # events from which on draws of a share are as good as normal
 
 
@@ -49,7 +51,10 @@ class Beliefs:
     `freedom` of each variance is as large as numbers go where noise is known. `skews` are those of
     one pull. `shares` tells which attributes are shares of yes-or-no outcomes, or their spreads,
     `statistics` which are spreads. `lows` and `highs` bound what is possible.
-    `spared` is by how much less than the pulls a sum of squares is divided.
+    `spared` is by how much less than the pulls a sum of squares is divided. Where arms share
+    blocks, `roots` [arm, attribute, noise] times their transposes are the estimates' covariance,
+    and `contrasts` the variances of arms beside the others: what is common sets none apart.
+    `complete` arms saw all the blocks that there are.
     """
 
     estimates: Floats
@@ -64,6 +69,9 @@ class Beliefs:
     signs: Floats
     none_asked: Mask
     spared: float
+    roots: Floats | None = None
+    contrasts: Floats | None = None
+    complete: Mask | None = None
 
     @classmethod
     def of(
@@ -121,6 +129,46 @@ class Beliefs:
             spared=0.0 if are_all else 1.0,
         )
 
+    def sharing(self, sharing: Sharing, estimates: Floats, trials: Integers) -> "Beliefs":
+        """Return beliefs about arms that share blocks; these are of each arm by itself.
+
+        `estimates` are those that all arms' results on the same blocks give, and `trials` the pulls
+        that shares count for.
+
+        Shares of which some arm saw few events, either way, stay what they are by themselves, but
+        move with what they share. Others are normal, as means are.
+        """
+        arm_count, width, size = sharing.roots.shape
+        alone = np.repeat(np.sqrt(sharing.parts), width)
+        roots = sharing.roots * alone
+        own = np.sqrt(np.einsum("ice,ice->ic", roots, roots))
+        units = np.where(own > 0.0, np.sqrt(self.variances) / np.where(own > 0.0, own, 1.0), 0.0)
+        roots = roots * units[:, :, None]  # as wide as each arm's own noise is believed to be
+        others = (roots.sum(axis=0) - roots) / max(arm_count - 1, 1)
+        contrasts = np.maximum(self.variances - np.einsum("ice,ice->ic", roots, others), 0.0)
+        few = np.array(
+            [
+                any(self._rarer(arm, c) < _FEW_SHARED for arm in range(arm_count))
+                for c in range(width)
+            ]
+        )
+        return replace(
+            self,
+            estimates=np.where(self.shares & few, self.estimates, estimates),
+            counts=trials,
+            shares=self.shares & few,
+            roots=roots.reshape(arm_count, width, size),
+            contrasts=contrasts,
+            complete=sharing.parts[sharing.ranks] == 0.0,
+        )
+
+    def _rarer(self, arm: int, attribute: int) -> float:
+        """Return how many events of a share, or of their absence, an arm saw: the fewer."""
+        if not self.shares[attribute]:
+            return np.inf
+        events = self.events(arm, attribute)
+        return min(events, self.trials(arm, attribute) - events)
+
     @property
     def variances(self) -> Floats:
         """The variance of every estimate."""
@@ -155,6 +203,9 @@ class Beliefs:
 
     def interval(self, arm: int, attribute: int) -> tuple[float, float]:
         """Return the 95% interval as written; the ends never lie beyond what is possible."""
+        if self._is_known(arm, attribute):
+            value = float(self.signs[attribute] * self.estimates[arm, attribute]) + 0.0
+            return value, value
         if self.shares[attribute]:
             ends = share_interval(self.events(arm, attribute), self.trials(arm, attribute))
             ends = spread_interval(self.statistics[attribute], *ends)
@@ -169,15 +220,35 @@ class Beliefs:
         )
         return low, high
 
+    def shocks(self, rng: Generator, draws: int) -> Floats | None:
+        """Return draws of what moves the estimates of arms that share blocks; None of others."""
+        return None if self.roots is None else rng.standard_normal((draws, self.roots.shape[2]))
+
     def draws(
-        self, rng: Generator, arm: int, common: Sequence[NormalPrior | BetaPrior | None], draws: int
+        self,
+        rng: Generator,
+        arm: int,
+        common: Sequence[NormalPrior | BetaPrior | None],
+        draws: int,
+        shocks: Floats | None = None,
     ) -> Floats:
-        """Return draws [draw, attribute] of an arm, given draws of what all arms have in common."""
+        """Return draws [draw, attribute] of an arm, given draws of what all arms have in common.
+
+        `shocks` are what `shocks` drew for all arms.
+        """
         width = self.estimates.shape[1]
-        scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
+        if shocks is None or self.roots is None:
+            scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
+        else:
+            deviations = np.sqrt(self.variances[arm])
+            units = np.where(deviations > 0.0, deviations, 1.0)
+            scores = shocks @ (self.roots[arm] / units[:, None]).T
         found = np.empty((draws, width))
         for c in range(width):
             prior, freedom = common[c], float(self.freedom[arm, c])
+            if self._is_known(arm, c):
+                found[:, c] = self.estimates[arm, c]
+                continue
             if isinstance(prior, BetaPrior):
                 found[:, c] = self._drawn_shares(rng, arm, c, scores[:, c], prior)
                 continue
@@ -185,10 +256,26 @@ class Beliefs:
             own = students(rng, own, freedom)
             if prior is not None and self.variances[arm, c] > 0.0:
                 at, variance = float(self.estimates[arm, c]), float(self.variances[arm, c])
-                shift, left = prior.pulled(at, variance)
-                own = shift + left * own
+                apart = variance if self.contrasts is None else float(self.contrasts[arm, c])
+                if apart > 0.0:
+                    shift, left = prior.pulled(at, apart)
+                    own = shift * (apart / variance) ** 0.5 + left * own
             found[:, c] = self.value(arm, c, own)
         return found
+
+    @property
+    def is_known(self) -> Mask:
+        """Which attributes of which arms are known, since all the blocks that there are were seen.
+
+        Attributes that are no means, and do not go by blocks, never are.
+        """
+        if self.complete is None:
+            return np.zeros(self.estimates.shape, np.bool_)
+        return self.complete[:, None] & ~self.variances.astype(np.bool_)
+
+    def _is_known(self, arm: int, attribute: int) -> bool:
+        complete = self.complete is not None and bool(self.complete[arm])
+        return complete and float(self.variances[arm, attribute]) == 0.0
 
     def _drawn_shares(
         self, rng: Generator, arm: int, attribute: int, scores: Floats, prior: BetaPrior
@@ -211,6 +298,8 @@ class Beliefs:
         return np.asarray(self.signs[attribute] * fresh)
 
     def _is_correlated(self, arm: int, attribute: int) -> bool:
+        if self.roots is not None:
+            return True
         row = self.covariances[arm, attribute].copy()
         row[attribute] = 0.0
         bound = np.sqrt(self.variances[arm] * self.variances[arm, attribute])
@@ -224,10 +313,12 @@ class Beliefs:
         found: list[NormalPrior | BetaPrior | None] = []
         for c in range(self.estimates.shape[1]):
             if self.shares[c]:
-                events = np.array([self.events(arm, c) for arm in mine])
-                found.append(beta_prior(rng, events, self.counts[mine, c].astype(float), draws))
+                some = [arm for arm in mine if not self._is_known(arm, c)] or mine
+                events = np.array([self.events(arm, c) for arm in some])
+                found.append(beta_prior(rng, events, self.counts[some, c].astype(float), draws))
             else:
-                estimates, variances = self.estimates[mine, c], self.variances[mine, c]
+                apart = self.variances if self.contrasts is None else self.contrasts
+                estimates, variances = self.estimates[mine, c], apart[mine, c]
                 found.append(normal_prior(rng, estimates, variances, draws))
         return found
 

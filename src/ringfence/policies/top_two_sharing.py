@@ -25,7 +25,7 @@ from ringfence.core.cost import (
 from ringfence.core.gaps import leader
 from ringfence.core.sharing import Sharing, together, worth
 from ringfence.core.shrinkage import fill_shrunk
-from ringfence.core.urgency import ALONE, HASTE, fill_values, most_urgent, promise
+from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgent, promise
 from ringfence.policies.evidence import Evidence
 
 BEST, ARM = 0, 1
@@ -85,12 +85,25 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom
         for _ in range(seen.in_flight[i]):
             promise(i, work)
     for k in range(chosen.shape[0]):
-        arm = most_urgent(work.values, work.rises, met, seen.priority)
-        if arm == best or uniforms[k] < work.shares[arm]:
-            arm = best
+        arm = best
+        for _ in range(seen.counts.shape[0]):  # arms that saw all blocks have others pulled
+            rival = most_urgent(work.values, work.rises, met, seen.priority)
+            arm = best if rival == best or uniforms[k] < work.shares[rival] else rival
+            if not is_open(seen, arm, work):
+                arm = best + rival - arm
+            if is_open(seen, arm, work):
+                break
+            work.values[rival] = NOBODY
+        if arm == best:
             met += 1.0
         chosen[k] = arm
         promise(arm, work)
+
+
+def is_open(seen: Evidence, arm: int, work: SharingRoom) -> bool:
+    """Tell whether there is a block that an arm has not seen, and was not promised."""
+    promised: float = work.pulls[arm] - max(seen.counts[arm], 1)
+    return promised < seen.sharing.rooms[arm]
 
 
 def fill_contrasts(seen: Evidence, sharing: Sharing, work: SharingRoom) -> None:

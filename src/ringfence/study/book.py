@@ -27,10 +27,12 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
+from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
 from ringfence.policies.evidence import Evidence
+from ringfence.study.blocks_seen import BlocksSeen
 from ringfence.study.facts import FAILED_METRIC
 
 
@@ -55,11 +57,13 @@ class Book:
         noise: StatedNoise = NOTHING_STATED,
         counts_failures: bool = False,
         prices: Floats | None = None,
+        blocks: int | None = None,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added.
 
         With `counts_failures` pulls that failed are part of every share of failures. `prices` are
-        what rules are shown of them.
+        what rules are shown of them. With `blocks`, their number or ENDLESS, arms share what they
+        are tried on, and every observation says which it was.
         """
         self.problem = problem.judged
         self.noise = noise
@@ -93,12 +97,20 @@ class Book:
             no_running(self._recipe, len(arms), len(self.columns)) if self._runs else None
         )
         self._samples: list[list[Floats]] = [[] for _ in arms]
+        self._blocks = None if blocks is None else BlocksSeen(len(arms), width, blocks)
 
-    def add(self, arm: int, observations: Floats) -> None:
-        """Add observations [pull, metric] of an arm."""
+    def add(self, arm: int, observations: Floats, blocks: Integers | None = None) -> None:
+        """Add observations [pull, metric] of an arm, each on its block where arms share these.
+
+        Once some are on no block, arms are taken for what they are by themselves.
+        """
         if len(observations) == 0:
             return
         metrics = observations[:, self.columns]
+        if blocks is None:
+            self._blocks = None
+        elif self._blocks is not None:
+            self._blocks.add(arm, blocks, self._contributions(metrics))
         before = int(self.counts[arm])
         self.counts[arm] += len(metrics)
         self._least = np.minimum(self._least, metrics.min(axis=0))
@@ -115,6 +127,15 @@ class Book:
         """Add pulls of an arm that failed, and in place of which nothing was told."""
         self.failures[arm] += count
         self._unmeasured.add(arm)
+
+    def _contributions(self, metrics: Floats) -> Floats:
+        """Return what each pull contributes to the means and shares [pull, attribute]."""
+        recipe = self._recipe
+        found = np.zeros((len(metrics), len(recipe.kinds)))
+        for c in np.flatnonzero(recipe.kinds <= SHARE_UP_TO).tolist():
+            column = metrics[:, recipe.metric_of[c]]
+            found[:, c] = recipe.signs[c] * contributions(recipe.kinds[c], recipe.levels[c], column)
+        return found
 
     def _add_cubes(self, arm: int, before: int, metrics: Floats) -> None:
         """Add up what tells how skewed means are; sums about a first value can be merged."""
@@ -189,6 +210,10 @@ class Book:
             freedom = max(told - 1, 1) / (pulls - 1)
             self._scatters[arm, c, c] = scatter * freedom * told / pulls
 
+    def unseen_blocks(self, arm: int, count: int) -> Integers | None:
+        """Return blocks that pulls of an arm may have been on that told nothing; None without."""
+        return None if self._blocks is None else self._blocks.unseen(arm, count)
+
     @property
     def trials(self) -> Integers:
         """The pulls that every attribute rests on [arm, attribute]: those of failures on more."""
@@ -221,12 +246,13 @@ class Book:
             _unmeasured=set(self._unmeasured),
             _samples=[list(blocks) for blocks in self._samples],
             _running=running,
+            _blocks=None if self._blocks is None else self._blocks.copied(),
         )
         return other
 
     def sums(self) -> dict[str, Any] | None:
         """Return what a book like this one needs to go on; None if it needs all observations."""
-        if self._running is None:
+        if self._running is None or self._blocks is not None:
             return None
         moments = self._running.moments._asdict()
         own: dict[str, Any] = {"counts": self.counts, "failures": self.failures}
@@ -288,7 +314,7 @@ class Book:
     def beliefs(self, plain: Evidence) -> Beliefs:
         """Return what the truth of each arm by itself may be; `plain` is its own evidence."""
         metrics = self.problem.metrics
-        return Beliefs.of(
+        found = Beliefs.of(
             self.problem,
             self.estimates,
             self.scatters,
@@ -301,6 +327,23 @@ class Book:
             constant=self.is_constant,
             binary=self._binary[[metrics.index(one.metric) for one in self.problem.attributes]] > 0,
         )
+        if plain.sharing is None:
+            return found
+        return found.sharing(plain.sharing, plain.estimates, self._trials_of_blocks(self.trials))
+
+    def _trials_of_blocks(self, trials: Integers) -> Integers:
+        """Return as how many pulls those count that were told: repeats of a block are one.
+
+        Of few blocks those that were seen tell more of the rest, as of a small urn.
+        """
+        if self._blocks is None:
+            return trials
+        counts, total = self._blocks.counts, self._blocks.blocks
+        seen = np.minimum(trials, counts[:, None])
+        if total != ENDLESS:
+            left = np.maximum(1.0 - seen / total, 1.0 / total)
+            seen = np.rint(seen / left).astype(np.int64)
+        return seen
 
     def _with_sparse_tails(self, covariances: Floats) -> Floats:
         """Return covariances in which a quantile with few pulls beyond it is no surer than that."""
@@ -330,13 +373,21 @@ class Book:
         """
         if self.baseline is None:
             return plain
-        factors = self.problem.factors
+        factors, sharing = self.problem.factors, plain.sharing
+        if sharing is None:
+            covariances = difference_covariances(
+                plain.covariances, plain.counts, self.baseline, factors
+            )
+        else:
+            sharing = sharing._replace(roots=sharing.roots.copy())
+            fill_difference_roots(sharing, self.baseline, factors)
+            covariances = np.empty_like(plain.covariances)
+            fill_own(covariances, sharing, plain.counts)
         return plain._replace(
             estimates=differences(plain.estimates, self.baseline, factors),
-            covariances=difference_covariances(
-                plain.covariances, plain.counts, self.baseline, factors
-            ),
+            covariances=covariances,
             scales=difference_scales(plain.scales, factors),
+            sharing=sharing,
         )
 
     def plain_evidence(self, alive: Mask, priority: Integers) -> Evidence:
@@ -352,8 +403,15 @@ class Book:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)
         covariances[:, self.is_constant, :] = covariances[:, :, self.is_constant] = 0.0
+        estimates, sharing = self.estimates, None
+        if self._blocks is not None:
+            of_blocks = self._blocks.noise_of_blocks(covariances, self.counts)
+            shared = self._recipe.kinds <= SHARE_UP_TO
+            shared[self._of_failures] &= not self.failures.any()
+            estimates, sharing = self._blocks.sharing(estimates, of_blocks, priority, shared)
+            fill_own(covariances, sharing, self.counts)
         return Evidence(
-            estimates=self.estimates,
+            estimates=estimates,
             counts=self.counts,
             in_flight=np.zeros_like(self.counts),
             alive=alive,
@@ -363,4 +421,5 @@ class Book:
             priority=priority,
             left=np.zeros(1),
             prices=self._prices,
+            sharing=sharing,
         )

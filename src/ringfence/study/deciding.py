@@ -72,7 +72,8 @@ class Plan:
     @property
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
-        return self.policy.course_for(self.problem.question)
+        shares = self.sharing.blocks_of_truth is not None
+        return self.policy.course_for(self.problem.question, shares=shares)
 
     @property
     def arm_count(self) -> int:
@@ -173,6 +174,7 @@ class Plan:
             noise=self.noise,
             counts_failures=self.definition.counts_failures,
             prices=self.allowance(0).relative,
+            blocks=self.sharing.blocks_of_truth,
         )
 
 
@@ -278,6 +280,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     cheapest = int(allowance.array[evidence.alive].min())
     size = max(0, min(plan.definition.batch, standing.left // cheapest))
     slots = 0 if plan.policy.has_phases else size
+    if evidence.sharing is not None:
+        evidence.sharing.rooms[:] = plan.room(before)
     state = course.make_state(opening, plan.arm_count, len(evidence.scales), slots)
     state.phase[0] = before.phase
     fresh: Integers = np.zeros(plan.arm_count, np.int64)

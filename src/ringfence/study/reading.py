@@ -267,6 +267,8 @@ class Reader:
         is_failed = harvest.is_charged & harvest.is_failed
         is_missing = ~harvest.is_charged & ~is_over
         is_lost = harvest.is_failed & ~harvest.is_charged
+        sharing = self.plan.sharing
+        on_blocks = None if sharing.blocks_of_truth is None else sharing.blocks_of(harvest)
         self.told += int(np.count_nonzero(harvest.is_told))
         self.failed += int(np.count_nonzero(is_failed))
         self.lost += int(np.count_nonzero(is_lost))
@@ -278,7 +280,9 @@ class Reader:
             self._missing[arm] += int(np.count_nonzero(is_missing[good]))
             if not self.plan.definition.counts_lost:
                 self._lost[arm] += int(np.count_nonzero(is_lost[good]))
-            self.book.add(arm, harvest.values[good[harvest.is_told[good]]])
+            told = good[harvest.is_told[good]]
+            blocks = None if on_blocks is None else on_blocks[told]
+            self.book.add(arm, harvest.values[told], blocks)
             failures = int(np.count_nonzero(is_failed[good]))
             self.failures[arm] += failures + int(np.count_nonzero(harvest.stand_in[good]))
             if failures:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ringfence.core.arrays import Integers
 from ringfence.core.errors import InputError
+from ringfence.core.sharing import ENDLESS
 from ringfence.core.streams import order_of_groups, order_of_items, pull_seed, pull_seeds
 from ringfence.study.facts import NO_HOUR, Definition, Harvest, PullFact
 
@@ -69,6 +70,25 @@ class Sharing:
     def block_count(self) -> int | None:
         """How many blocks there are in all; None where there is no end of them."""
         return len(self._sizes) if self.has_items else None
+
+    @property
+    def blocks_of_truth(self) -> int | None:
+        """How many blocks the verdict is about; ENDLESS where what was met is a sample of them.
+
+        None where arms meet no blocks in one order.
+        """
+        if self.blocks.get("seeds"):
+            return ENDLESS
+        if not self.has_items:
+            return None
+        return self.block_count if self.blocks.get("scope") == "these" else ENDLESS
+
+    @property
+    def answers_once(self) -> bool:
+        """Whether the verdict is about these items, each answered once, and not always alike."""
+        return (
+            self.blocks.get("scope") == "these" and self.blocks.get("evaluation") != "deterministic"
+        )
 
     @property
     def most_pulls(self) -> int:

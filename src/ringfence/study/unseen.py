@@ -70,7 +70,8 @@ def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -
     named = list(answer.arms)
     known = plan.noise.about(problem, book.arms).is_known[named]
     doubtful[named, 1:] |= ~(shares | own | known)[:, 1:]
-    return np.asarray(doubtful & constant & judged[:, None] & ~plan.noise.are_exact(problem))
+    doubtful &= ~beliefs.is_known & ~plan.noise.are_exact(problem)
+    return np.asarray(doubtful & constant & judged[:, None])
 
 
 def _unseen(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -> Iterator[Doubt]:
@@ -78,11 +79,12 @@ def _unseen(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -> Ite
     if not open_.any():
         return
     book = snapshot.book
-    before = _apparent(plan, snapshot, book.estimates, judged)
+    estimates = snapshot.beliefs.estimates
+    before = _apparent(plan, snapshot, estimates, judged)
     names = plan.problem.attributes
     for c, arm in np.argwhere(open_.T).tolist():
         for end in _reach(book, plan.noise.bounds, arm, c):
-            moved = book.estimates.copy()
+            moved = estimates.copy()
             moved[arm, c] = end
             if _apparent(plan, snapshot, moved, judged) != before:
                 pulls = int(book.counts[arm])
@@ -121,7 +123,8 @@ def _failures(plan: Plan, book: Book, judged: Mask, answer: Answer) -> Iterator[
         for row in _worst_rows(plan, book):
             worse = book.copied()
             worse.failures[arm] = 0  # they are told now
-            worse.add(arm, np.tile(row, (int(failures[arm]), 1)))
+            count = int(failures[arm])
+            worse.add(arm, np.tile(row, (count, 1)), book.unseen_blocks(arm, count))
             if answer_of(plan, judged, Snapshot(worse)) != answer:
                 yield Doubt(
                     "failures",

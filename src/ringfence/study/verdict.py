@@ -31,6 +31,7 @@ from ringfence.study.snapshot import Snapshot
 from ringfence.study.unseen import Doubt, doubts_of
 
 SURE = 0.95
+MOST_BY_ONE_ANSWER = 0.999  # sure, where another answer to the same item may be another one
 _REACH = 1.959963984540054  # of a 95% interval, in standard errors
 
 
@@ -205,6 +206,8 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     doubts = doubts_of(plan, snapshot, judged, answer)
     sure = not doubts and (keeps if feasible else 1.0 - chance) >= SURE
     confidence, chances = question.chance(answers, marked, feasible), question.arm_chances(answers)
+    if plan.sharing.answers_once:
+        confidence = min(confidence, MOST_BY_ONE_ANSWER)
     outcome = Outcome.FEASIBLE if feasible else Outcome.INFEASIBLE
     written = _written(plan.problem, book, beliefs, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -355,7 +358,7 @@ def _written(
             continue
         for c, attribute in enumerate(problem.attributes):
             if attribute == judged[c] and attribute.statistic != "quantile":
-                value = float(signs[c] * book.estimates[arm, c]) + 0.0
+                value = float(signs[c] * beliefs.estimates[arm, c]) + 0.0
                 ends = beliefs.interval(arm, c)
             else:
                 sample = samples[arm][:, book.columns] if len(samples) else book.sample(arm)

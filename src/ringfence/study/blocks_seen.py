@@ -1,0 +1,122 @@
+"""What arms were seen to do, block by block, and what that tells of each other.
+
+A block of an arm counts once, by the mean of its pulls there: repeats of an item, or items of a
+group, are no further evidence of their own. May touch core.
+"""
+
+import numpy as np
+
+from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.sharing import (
+    ENDLESS,
+    Common,
+    Sharing,
+    fill_rooms,
+    fill_sharing,
+    no_sharing,
+    sharing_work,
+)
+
+_LEAST = 64  # blocks that there is room for
+
+
+class BlocksSeen:
+    """Sums and numbers of pulls by arm and block, of what each pull contributes to attributes."""
+
+    def __init__(self, arm_count: int, width: int, blocks: int) -> None:
+        """Begin without pulls; there are so many blocks for whom the verdict is, or ENDLESS."""
+        self.blocks = blocks
+        self._sums = np.zeros((arm_count, _LEAST, width))
+        self._told = np.zeros((arm_count, _LEAST), np.int64)
+
+    def add(self, arm: int, blocks: Integers, values: Floats) -> None:
+        """Add what pulls of an arm contributed [pull, attribute], each on its block."""
+        while len(blocks) and blocks.max() >= self._told.shape[1]:
+            self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)], axis=1)
+            self._told = np.concatenate([self._told, np.zeros_like(self._told)], axis=1)
+        np.add.at(self._sums[arm], blocks, values)
+        np.add.at(self._told[arm], blocks, 1)
+
+    def unseen(self, arm: int, count: int) -> Integers:
+        """Return the first blocks that an arm was not seen on, so many of them."""
+        free = np.flatnonzero(self._told[arm] == 0)
+        beyond = self._told.shape[1] + np.arange(max(count - len(free), 0))
+        return np.concatenate([free, beyond])[:count]
+
+    def copied(self) -> "BlocksSeen":
+        """Return one that can go on without this one."""
+        other = BlocksSeen(0, 0, self.blocks)
+        other._sums, other._told = self._sums.copy(), self._told.copy()
+        return other
+
+    @property
+    def counts(self) -> Integers:
+        """How many blocks each arm has seen."""
+        return np.asarray((self._told > 0).sum(axis=1))
+
+    @property
+    def means(self) -> Floats:
+        """Each arm's mean over its blocks; zero where it has seen none."""
+        totals = (self._sums / np.maximum(self._told, 1)[:, :, None]).sum(axis=1)
+        return np.asarray(totals / np.maximum(self.counts, 1)[:, None])
+
+    @property
+    def matrix(self) -> Floats:
+        """What arms did on blocks [arm, block, attribute], NaN where an arm did not see one."""
+        found = self._sums / np.maximum(self._told, 1)[:, :, None]
+        return np.where((self._told > 0)[:, :, None], found, np.nan)
+
+    def noise_of_blocks(self, covariances: Floats, pulls: Integers) -> Floats:
+        """Return the covariance of one block of each arm, where that of one pull is given.
+
+        With one pull a block they are the same. Else a block's scatter is its own, and that of
+        pulls is borrowed as far as there are few blocks.
+        """
+        if self._told.max(initial=0) <= 1:
+            return covariances
+        found, borrowed = np.empty_like(covariances), 10.0
+        values, counts = self.matrix, self.counts
+        for i in range(len(found)):
+            mine = values[i][self._told[i] > 0]
+            away = mine - mine.mean(axis=0) if len(mine) else mine
+            per_block = pulls[i] / max(counts[i], 1)
+            lent = covariances[i]  # as if repeats told nothing more, which is the worst case
+            freedom = max(counts[i] - 1, 0)
+            found[i] = (away.T @ away + borrowed * lent) / (freedom + borrowed)
+            found[i] = np.where(per_block > 1.0, found[i], lent)
+        return found
+
+    def common(self) -> Common:
+        """Return what pairs of arms saw on blocks that both have seen."""
+        mask = (self._told > 0).astype(np.float64)
+        values = self._sums / np.maximum(self._told, 1)[:, :, None]
+        first = np.argmax(mask, axis=1)
+        origins = values[np.arange(len(values)), first]
+        values = (values - origins[:, None, :]) * mask[:, :, None]
+        arm_count, blocks, width = values.shape
+        flat = values.transpose(0, 2, 1).reshape(arm_count * width, blocks)
+        products = (flat @ flat.T).reshape(arm_count, width, arm_count, width)
+        sums = (flat @ mask.T).reshape(arm_count, width, arm_count)
+        return Common(
+            (mask @ mask.T).astype(np.int64),
+            np.ascontiguousarray(sums.transpose(0, 2, 1)),
+            np.ascontiguousarray(products.transpose(0, 2, 1, 3)),
+        )
+
+    def sharing(
+        self, estimates: Floats, covariances: Floats, priority: Integers, shared: Mask
+    ) -> tuple[Floats, Sharing]:
+        """Return the estimates that arms' results on the same blocks give, and what they share.
+
+        `covariances` are those of one block. Attributes that are not `shared` stay as they are.
+        """
+        found = np.where(shared, self.means, estimates)
+        common = self.common()
+        common.products[:, :, ~shared, :] = common.products[:, :, :, ~shared] = 0.0
+        common.sums[:, :, ~shared] = 0.0
+        sharing = no_sharing(*found.shape)
+        fill_sharing(
+            sharing, found, covariances, common, priority, self.blocks, sharing_work(*found.shape)
+        )
+        fill_rooms(sharing, self.counts, ENDLESS)
+        return found, sharing
