@@ -63,14 +63,13 @@ def drawn_answers(
     others = [arm for arm in candidates if arm != baseline]
     order = candidates if baseline is None else [baseline, *others]
     common = beliefs.common(rng, order, DRAWS)
-    shocks = beliefs.shocks(rng, DRAWS)
     lowest, nearest = np.full(DRAWS, np.inf), np.full(DRAWS, np.inf)  # so far, arm after arm
     best_passing, best_failing = np.full(DRAWS, -1), np.full(DRAWS, candidates[0])
     passing = np.zeros(len(beliefs.estimates))
     chosen = np.zeros(len(passing), np.bool_) if marked is None else marked
     agrees, kept = np.ones(DRAWS, np.bool_), np.ones(DRAWS, np.bool_)
     for arm in order:
-        draw = beliefs.draws(rng, arm, common, DRAWS, shocks)
+        draw = beliefs.draws(rng, arm, common, DRAWS)
         if arm == baseline and factors is not None:
             limits = thresholds + factors * draw[:, 1:]
         if arm not in candidates:

@@ -10,11 +10,19 @@ its intervals are wide. Touches its arguments only.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.priors import BetaPrior, NormalPrior, beta_prior, normal_prior
+from ringfence.core.priors import (
+    BetaPrior,
+    JointScores,
+    NormalPrior,
+    beta_prior,
+    joint_scores,
+    normal_prior,
+)
 from ringfence.core.problem import Problem
 from ringfence.core.shares import (
     are_spreads,
@@ -43,6 +51,16 @@ _FEW_SHARED = 10.0  # events from which on a share is as good as normal where ar
 _FEW = 30.0  # events from which on draws of a share are as good as normal
 
 
+Prior: TypeAlias = NormalPrior | BetaPrior | JointScores | None
+
+
+class InCommon(NamedTuple):
+    """Draws of what arms have in common, by attribute, and of what moves them all, if anything."""
+
+    priors: Sequence[Prior]
+    shocks: Floats | None
+
+
 @dataclass(frozen=True, eq=False)
 class Beliefs:
     """Of every arm and oriented attribute: the estimate, its variance, skewness and freedom.
@@ -53,8 +71,7 @@ class Beliefs:
     `statistics` which are spreads. `lows` and `highs` bound what is possible.
     `spared` is by how much less than the pulls a sum of squares is divided. Where arms share
     blocks, `roots` [arm, attribute, noise] times their transposes are the estimates' covariance,
-    and `contrasts` the variances of arms beside the others: what is common sets none apart.
-    `complete` arms saw all the blocks that there are.
+    and `complete` arms saw all the blocks that there are.
     """
 
     estimates: Floats
@@ -70,7 +87,6 @@ class Beliefs:
     none_asked: Mask
     spared: float
     roots: Floats | None = None
-    contrasts: Floats | None = None
     complete: Mask | None = None
 
     @classmethod
@@ -144,8 +160,6 @@ class Beliefs:
         own = np.sqrt(np.einsum("ice,ice->ic", roots, roots))
         units = np.where(own > 0.0, np.sqrt(self.variances) / np.where(own > 0.0, own, 1.0), 0.0)
         roots = roots * units[:, :, None]  # as wide as each arm's own noise is believed to be
-        others = (roots.sum(axis=0) - roots) / max(arm_count - 1, 1)
-        contrasts = np.maximum(self.variances - np.einsum("ice,ice->ic", roots, others), 0.0)
         few = np.array(
             [
                 any(self._rarer(arm, c) < _FEW_SHARED for arm in range(arm_count))
@@ -158,7 +172,6 @@ class Beliefs:
             counts=trials,
             shares=self.shares & few,
             roots=roots.reshape(arm_count, width, size),
-            contrasts=contrasts,
             complete=sharing.parts[sharing.ranks] == 0.0,
         )
 
@@ -201,6 +214,20 @@ class Beliefs:
         """Return the pulls that an attribute of an arm rests on."""
         return float(max(self.counts[arm, attribute], 1))
 
+    def difference(self, arm: int, rival: int, attribute: int) -> tuple[float, float, float]:
+        """Return by how much an arm exceeds another, as written, and the 95% interval of that."""
+        sign = float(self.signs[attribute])
+        at = sign * float(self.estimates[arm, attribute] - self.estimates[rival, attribute])
+        variance = float(self.variances[arm, attribute] + self.variances[rival, attribute])
+        if self.roots is not None:
+            apart = self.roots[arm, attribute] - self.roots[rival, attribute]
+            variance = float(apart @ apart)
+        from scipy.special import stdtrit
+
+        freedom = float(min(self.freedom[arm, attribute], self.freedom[rival, attribute]))
+        reach = float(stdtrit(freedom, 0.5 + LEVEL / 2.0)) * variance**0.5
+        return at + 0.0, at - reach, at + reach
+
     def interval(self, arm: int, attribute: int) -> tuple[float, float]:
         """Return the 95% interval as written; the ends never lie beyond what is possible."""
         if self._is_known(arm, attribute):
@@ -220,46 +247,36 @@ class Beliefs:
         )
         return low, high
 
-    def shocks(self, rng: Generator, draws: int) -> Floats | None:
-        """Return draws of what moves the estimates of arms that share blocks; None of others."""
-        return None if self.roots is None else rng.standard_normal((draws, self.roots.shape[2]))
-
     def draws(
         self,
         rng: Generator,
         arm: int,
-        common: Sequence[NormalPrior | BetaPrior | None],
+        common: InCommon,
         draws: int,
-        shocks: Floats | None = None,
     ) -> Floats:
-        """Return draws [draw, attribute] of an arm, given draws of what all arms have in common.
-
-        `shocks` are what `shocks` drew for all arms.
-        """
+        """Return draws [draw, attribute] of an arm, given draws of what all arms have in common."""
         width = self.estimates.shape[1]
-        if shocks is None or self.roots is None:
+        if common.shocks is None or self.roots is None:
             scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
         else:
-            deviations = np.sqrt(self.variances[arm])
-            units = np.where(deviations > 0.0, deviations, 1.0)
-            scores = shocks @ (self.roots[arm] / units[:, None]).T
+            scores = common.shocks @ self._rows(self.roots[arm]).T
         found = np.empty((draws, width))
         for c in range(width):
-            prior, freedom = common[c], float(self.freedom[arm, c])
+            prior, freedom = common.priors[c], float(self.freedom[arm, c])
             if self._is_known(arm, c):
                 found[:, c] = self.estimates[arm, c]
                 continue
             if isinstance(prior, BetaPrior):
                 found[:, c] = self._drawn_shares(rng, arm, c, scores[:, c], prior)
                 continue
-            own = scores[:, c]
-            own = students(rng, own, freedom)
+            if isinstance(prior, JointScores):
+                found[:, c] = self.value(arm, c, students(rng, prior.scores[:, arm], freedom))
+                continue
+            own = students(rng, scores[:, c], freedom)
             if prior is not None and self.variances[arm, c] > 0.0:
                 at, variance = float(self.estimates[arm, c]), float(self.variances[arm, c])
-                apart = variance if self.contrasts is None else float(self.contrasts[arm, c])
-                if apart > 0.0:
-                    shift, left = prior.pulled(at, apart)
-                    own = shift * (apart / variance) ** 0.5 + left * own
+                shift, left = prior.pulled(at, variance)
+                own = shift + left * own
             found[:, c] = self.value(arm, c, own)
         return found
 
@@ -305,22 +322,31 @@ class Beliefs:
         bound = np.sqrt(self.variances[arm] * self.variances[arm, attribute])
         return bool(np.any(np.abs(row) > _UNRELATED * bound))
 
-    def common(
-        self, rng: Generator, arms: Sequence[int], draws: int
-    ) -> list[NormalPrior | BetaPrior | None]:
+    def _rows(self, roots: Floats) -> Floats:
+        """Return the rows of a root, each in units of its own deviation."""
+        own = np.sqrt(np.einsum("ce,ce->c", roots, roots))
+        return np.asarray(roots / np.where(own > 0.0, own, 1.0)[:, None])
+
+    def common(self, rng: Generator, arms: Sequence[int], draws: int) -> InCommon:
         """Return draws of what some arms have in common, attribute by attribute."""
-        mine = list(arms)
-        found: list[NormalPrior | BetaPrior | None] = []
+        mine, shocks = list(arms), None
+        if self.roots is not None:
+            shocks = rng.standard_normal((draws, self.roots.shape[2]))
+        found: list[Prior] = []
         for c in range(self.estimates.shape[1]):
             if self.shares[c]:
                 some = [arm for arm in mine if not self._is_known(arm, c)] or mine
                 events = np.array([self.events(arm, c) for arm in some])
                 found.append(beta_prior(rng, events, self.counts[some, c].astype(float), draws))
+            elif self.roots is not None and shocks is not None:
+                joint = joint_scores(rng, self.estimates[mine, c], self.roots[mine, c], shocks)
+                scores = np.zeros((draws, len(self.estimates)))
+                scores[:, mine] = joint.scores
+                found.append(JointScores(scores))
             else:
-                apart = self.variances if self.contrasts is None else self.contrasts
-                estimates, variances = self.estimates[mine, c], apart[mine, c]
+                estimates, variances = self.estimates[mine, c], self.variances[mine, c]
                 found.append(normal_prior(rng, estimates, variances, draws))
-        return found
+        return InCommon(found, shocks)
 
 
 def _freedom(problem: Problem, freedom: Floats, skews: Floats) -> Floats:

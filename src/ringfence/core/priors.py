@@ -67,6 +67,58 @@ def normal_prior(
     return NormalPrior(origin + unit * drawn, (unit * widths[chosen]) ** 2)
 
 
+class JointScores(NamedTuple):
+    """Draws of how far the truth of arms lies from their estimates [draw, arm], in deviations."""
+
+    scores: Floats
+
+
+def joint_scores(rng: Generator, estimates: Floats, roots: Floats, shocks: Floats) -> JointScores:
+    """Return draws of the truth of arms that share blocks, drawn from a common distribution.
+
+    `roots` times its transpose is the covariance of the estimates, and `shocks` draws of what moves
+    them. For every width between arms both are turned by the same axes, so that there is one
+    decomposition: a draw of the prior is moved by what it fails to say of the estimates.
+    """
+    noise, draws = shocks @ roots.T, len(shocks)
+    deviations = np.sqrt(np.einsum("ie,ie->i", roots, roots))
+    noisy = deviations > 0.0
+    found = np.zeros((draws, len(estimates)))
+    if np.count_nonzero(noisy) < 2:
+        found[:, noisy] = noise[:, noisy] / deviations[noisy]
+        return JointScores(found)
+    unit = _unit_of_contrasts(roots[noisy])
+    y = (estimates[noisy] - float(estimates[noisy][np.argmin(deviations[noisy])])) / unit
+    values, axes = np.linalg.eigh(roots[noisy] @ roots[noisy].T / unit / unit)
+    values = np.maximum(values, 0.0)
+    if max(float(np.ptp(y)), float(values.max())) > _MOST_UNITS:
+        found[:, noisy] = noise[:, noisy] / deviations[noisy]
+        return JointScores(found)
+    widths, weights = _grid_of_widths(float(np.ptp(y)))
+    turned, ones = y @ axes, axes.sum(axis=0)
+    total = values[None, :] + widths[:, None] ** 2
+    precision = (ones**2 / total).sum(axis=1)
+    centres = (ones * turned / total).sum(axis=1) / precision
+    squares = ((turned - centres[:, None] * ones) ** 2 / total).sum(axis=1)
+    logs = np.log(weights) - 0.5 * (np.log(total).sum(axis=1) + np.log(precision) + squares)
+    chosen = _drawn(rng, logs, draws)
+    centre = centres[chosen] + rng.standard_normal(draws) / np.sqrt(precision[chosen])
+    prior = widths[chosen, None] * rng.standard_normal((draws, len(y))) + centre[:, None] * ones
+    missed = turned - prior - noise[:, noisy] @ axes / unit
+    trust = widths[chosen, None] ** 2 / total[chosen]
+    truth = (prior + trust * missed) @ axes.T
+    found[:, noisy] = (truth - y) * unit / deviations[noisy]
+    return JointScores(found)
+
+
+def _unit_of_contrasts(roots: Floats) -> float:
+    """Return about how noisy differences between arms are: precise ones set the unit."""
+    apart = roots - roots.mean(axis=0)
+    variances = np.einsum("ie,ie->i", apart, apart)
+    variances = variances[variances > 0.0]
+    return float(np.mean(1.0 / variances)) ** -0.5 if len(variances) else 1.0
+
+
 def _grid_of_widths(span: float) -> tuple[Floats, Floats]:
     """Return widths between arms, in deviations of an estimate, with their prior weights.
 
