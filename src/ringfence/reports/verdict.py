@@ -61,6 +61,7 @@ def _arm_document(arm: ArmVerdict, verdict: Verdict) -> dict[str, Any]:
     return {
         **plain,
         "estimates": {name: vars(one) for name, one in arm.estimates.items()},
+        "differences": {name: vars(one) for name, one in arm.differences.items()},
         "blocked_by": list(arm.blocked_by),
         "cause": None if arm.left is None else arm.left.cause,
         "reason": reason(arm, verdict),

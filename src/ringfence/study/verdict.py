@@ -70,7 +70,8 @@ class ArmVerdict:
     last failed pull said, on one line, of an arm that was withdrawn for failing. `failed` are its
     failed pulls, `untold` those in place of which nothing was told. `chance_feasible` is the share
     of draws in which it keeps all its limits, `chance_best` that in which it is the answer, or
-    belongs to it; None where it was seen too rarely to judge.
+    belongs to it; None where it was seen too rarely to judge. `differences` are by how much it
+    exceeds the best of the answer, attribute by attribute.
     """
 
     name: str
@@ -91,6 +92,7 @@ class ArmVerdict:
     chance_feasible: float | None = None
     chance_best: float | None = None
     left: Rejection | None = None
+    differences: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 chance_feasible=float(answers.passing[arm]) if seen else None,
                 chance_best=float(chances[arm]) if seen else None,
                 left=left,
+                differences=_differences(plan.problem, beliefs, arm, answer.named) if seen else {},
             )
         )
     return Verdict(
@@ -268,6 +271,18 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         problem=plan.problem,
         doubts=doubts,
     )
+
+
+def _differences(problem: Problem, beliefs: Beliefs, arm: int, named: int) -> dict[str, Estimate]:
+    """Return by how much an arm exceeds another, of the attributes that are shown as judged."""
+    if named in (arm, -1):
+        return {}
+    judged = problem.judged.attributes
+    return {
+        str(attribute): Estimate(*beliefs.difference(arm, named, c))
+        for c, attribute in enumerate(problem.attributes)
+        if attribute == judged[c] and attribute.statistic != "quantile"
+    }
 
 
 def _status(left: Rejection | None) -> Status:

@@ -342,6 +342,10 @@ class Arm(BaseModel):
         float | None, Field(description="The chance that it keeps all its limits.")
     ]
     chance_best: Annotated[float | None, Field(description="The chance that it is in the answer.")]
+    differences: Annotated[
+        dict[str, Estimate],
+        Field(description="By how much it exceeds the answer's best arm, with 95% intervals."),
+    ]
 
 
 class Flip(BaseModel):
