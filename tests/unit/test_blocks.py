@@ -286,6 +286,24 @@ def test_an_arm_ends_with_its_items_and_the_study_with_the_last() -> None:
         assert study.ask(5) == []
 
 
+def test_an_arm_without_further_items_does_not_come_back() -> None:
+    """It failed on all of them."""
+    study = make(policy="uniform", budget=60, max_failures=1)
+    while pulls := study.ask(3):
+        for pull in pulls:
+            if pull.arm == "two" and pull.ordinal == 11:
+                study.fail(pull, "503", retry=False)
+            elif pull.arm == "two":
+                study.lost(pull)
+            else:
+                study.tell(pull, answer(pull.arm, pull.item, pull.seed))
+    assert "two" not in study.status().alive
+    with pytest.raises(InputError, match=r"'two' needs 2 more.*items have 0 more pulls"):
+        study.revive("two")
+    assert "two" not in study.status().alive
+    assert study.doctor().problems == ()
+
+
 def test_a_study_ends_when_all_is_seen() -> None:
     """An adaptive one: its last round has no pulls, and says that it is the last."""
     study = make(policy="top-two", budget=100)
