@@ -26,7 +26,7 @@ from tests.e2e.serving import (
     study_at,
 )
 
-ASKED = {"pull", "lease", "arm", "seed", "deadline", "keys", "ordinal"}
+ASKED = {"pull", "lease", "arm", "seed", "deadline", "keys", "ordinal", "item"}
 LISTED = {"pull", "arm", "state", "lease", "metrics", "extras", "cost", "error", "round"}
 KINDS = ("map", "timeline", "allocation", "evidence")
 MAGIC = {"svg": b"<svg", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}

@@ -20,7 +20,8 @@ API, AUDIT, BOOKS, VERDICT = (
 )
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
+BLOCKS, SHARING_TESTS = ("tests.unit.test_blocks", "tests.unit.test_sharing")
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -31,6 +32,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
         "test_prices",
         "places",
         "test_large_studies",
+        "test_shared_items",
     )
 )
 
@@ -238,6 +240,13 @@ NEVER_VARIED = of(NOISE, "test_a_metric_that_never_varied_is_exact_unless_its_si
 CAPPED = of(NOISE, "test_bounds_cap_a_variance_and_do_no_more")
 ONE_PULL = of(NOISE, "test_one_pull_is_enough_where_nothing_is_left_to_be_estimated")
 OTHERS_ESTIMATED = of(NOISE, "test_what_is_stated_does_not_speak_of_other_attributes")
+IN_TURN = of(SHARING_TESTS, "test_all_arms_meet_all_items_in_one_order_each_so_often", 1)
+ONE_ORDER = in_memory("test_arms_meet_the_items_in_one_order_whoever_asks", home=SHARED_ITEMS)
+HOURS = in_memory("test_a_pull_that_is_issued_again_keeps_its_hour", home=SHARED_ITEMS)
+SEEN_TOO_OFTEN = in_memory(
+    "test_an_audit_notices_an_item_that_was_seen_too_often", home=SHARED_ITEMS
+)
+ENDS = of(BLOCKS, "test_an_arm_ends_with_its_items_and_the_study_with_the_last")
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
@@ -269,12 +278,16 @@ KEPT_VERDICTS, VIEWS = ("interfaces.kept_verdicts", "interfaces.study_views")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
+SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
+    *("study.sharing", "study.items", "study.exhausting", "study.sharing_audit"),
+)
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
+    *(SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT),
 )
 
 FAULTS = [
@@ -1361,6 +1374,120 @@ FAULTS = [
         "an audit does not look at bounds", STOCK,
         "plan.noise.outside(plan.metrics, pull.values) is not None", "False",
         of(NOISE, "test_an_audit_finds_a_value_that_no_tell_accepts"),
+    ),
+    # What arms share.
+    fault(
+        "an item is seen twice", SHARING,
+        "self.order, ordinals // self.repeats", "self.order, ordinals // (self.repeats + 1)",
+        IN_TURN, ONE_ORDER,
+    ),
+    fault(
+        "repeats are spread over the items", SHARING,
+        "self.order, ordinals // self.repeats", "self.order, ordinals % self.item_count",
+        of(SHARING_TESTS, "test_all_arms_meet_all_items_in_one_order_each_so_often", 3),
+    ),
+    fault(
+        "every arm meets the items in an order of its own", ITEMS,
+        "sharing.item_of(pull.ordinal), self._known",
+        "sharing.item_of((pull.ordinal + pull.arm) % sharing.most_pulls), self._known",
+        ONE_ORDER,
+    ),
+    fault(
+        "items are met in the order of the file", SHARING,
+        "order = order_of_items(self.seed, self.item_count)", "order = np.arange(self.item_count)",
+        IN_TURN, of(SHARING_TESTS, "test_the_order_is_of_the_seed"),
+    ),
+    fault(
+        "items of a group are met apart", SHARING,
+        "return order[np.argsort(self._ranks[order], kind=\"stable\")]", "return order",
+        of(SHARING_TESTS, "test_items_of_a_group_follow_each_other_and_are_one_block"),
+    ),
+    fault(
+        "groups are met in the order of the file", SHARING,
+        "order_of_groups(self.seed, len(self._sizes))", "np.arange(len(self._sizes))",
+        of(SHARING_TESTS,
+           "test_groups_are_met_in_an_order_of_their_own_and_items_in_a_group_too"),
+    ),
+    fault(
+        "shared seeds are each arm's own", SHARING,
+        "0 if self.blocks.get(\"seeds\") else arm, ordinal", "arm, ordinal",
+        of(SHARING_TESTS, "test_shared_seeds_are_those_of_all_arms"),
+        in_memory("test_shared_seeds_are_those_of_all_arms", home=SHARED_ITEMS),
+    ),
+    fault(
+        "no hours are kept", DESK,
+        "                    block=hour,\n", "",
+        HOURS,
+    ),
+    fault(
+        "a pull that is issued again is of another hour", DESK,
+        "holder=holder,\n                )\n                for pull in expired",
+        "holder=holder,\n"
+        "                    block=self.plan.sharing.hour_of(ledger.created_at, now),\n"
+        "                )\n                for pull in expired",
+        HOURS,
+    ),
+    fault(
+        "an arm is pulled beyond its items", EXHAUSTING,
+        "given = np.minimum(np.array(allocation, np.int64), room)",
+        "given = np.array(allocation, np.int64)",
+        ENDS,
+    ),
+    fault(
+        "what an arm cannot use is lost", EXHAUSTING,
+        "    while spare > 0:", "    while spare > 10**9:",
+        of(SHARING_TESTS, "test_it_never_costs_more_nor_goes_beyond_the_room"),
+    ),
+    fault(
+        "arms that left are handed what others cannot use", EXHAUSTING,
+        "(alive & (given < room)", "((given < room)",
+        of(SHARING_TESTS, "test_it_never_costs_more_nor_goes_beyond_the_room"),
+    ),
+    fault(
+        "phases go on beyond the items", DECIDING,
+        "min(int(room[arm]), max(0, lacks, opening.get(arm, 0)))",
+        "max(0, lacks, opening.get(arm, 0))",
+        ENDS,
+    ),
+    fault(
+        "a study ends while arms have items", DECIDING,
+        "is_last = not any(allocation)", "is_last = not all(allocation)",
+        of(BLOCKS, "test_a_study_ends_when_all_is_seen"),
+    ),
+    fault(
+        "few items are enough to begin with", DECIDING,
+        "self.sharing.require_enough(cut.first_pulls)", "pass",
+        of(BLOCKS, "test_items_must_do_for_the_first_pulls"),
+    ),
+    fault(
+        "who changes an item changes it for all", ITEMS,
+        "copy.deepcopy(known[number])", "known[number]",
+        of(BLOCKS, "test_whoever_changes_an_item_changes_it_for_nobody_else"),
+    ),
+    fault(
+        "a study is loaded with other items", STUDIES,
+        "was[\"hash\"] != now[\"hash\"]", "was[\"items\"] != now[\"items\"]",
+        of(BLOCKS, "test_a_study_is_loaded_with_the_same_items_and_no_others"),
+    ),
+    fault(
+        "observations without an item are brought along", DESK,
+        "        if self.plan.definition.blocks:\n", "        if False:\n",
+        of(BLOCKS, "test_what_is_brought_along_has_no_block", "seeds", True),
+    ),
+    fault(
+        "an audit takes any items", SHARING_AUDIT,
+        "if hash_of(items) != sharing.blocks[\"hash\"]:", "if False:",
+        in_memory("test_an_audit_goes_by_the_hash_of_the_definition", home=SHARED_ITEMS),
+    ),
+    fault(
+        "an audit does not count who saw what", SHARING_AUDIT,
+        "        if count > sharing.repeats\n", "        if False\n",
+        SEEN_TOO_OFTEN,
+    ),
+    fault(
+        "an audit does not look beyond the items", SHARING_AUDIT,
+        "arms[ordinals >= sharing.most_pulls]", "arms[ordinals > 10**9]",
+        SEEN_TOO_OFTEN,
     ),
 ]  # fmt: skip
 

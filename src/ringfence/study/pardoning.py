@@ -123,6 +123,12 @@ class Pardoning:
         lacks = self.plan.least_pulls - int(reader.book.counts[arm])
         left = standing.left - self._open_cost(head, reader)
         is_pulled = reader.last is not None and reader.last.alive[arm]
+        room = int(self.plan.room(reader.last)[arm])
+        if lacks > room and not is_pulled:
+            raise InputError(
+                f"arm {name!r} needs {lacks} more observations to be judged, and the items have "
+                f"{room} more pulls for it. Begin a study of another name with it."
+            )
         if lacks <= self.plan.allowance(head.budget).most_pulls(arm, left) or is_pulled:
             return
         remedy = "Raise the budget first"
