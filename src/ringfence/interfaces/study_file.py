@@ -26,7 +26,7 @@ from ringfence.execution.evaluating import (
     awaited_in_vain,
     is_asynchronous,
 )
-from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of
+from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of, kept_items
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.own_policies import load_policy
 from ringfence.interfaces.storages import has_study, placed_in
@@ -198,12 +198,14 @@ class StudyFile:
 
     def _blocks_in(self, storage: str) -> Blocks:
         """Return blocks as the file has them; a study that keeps its items can do without it."""
-        said = None if self.content.blocks is None else self.content.blocks.items
+        said_beside = {} if self.content.blocks is None else self.content.blocks.model_dump()
+        said = said_beside.pop("items", None)
         is_gone = isinstance(said, str) and not (self.path.parent / said).exists()
         has_table = self.content.pull is not None and self.content.pull.table is not None
         if is_gone and not has_table and has_study(storage, self.content.name):
             name, functions = self.content.name, self.functions
-            return Blocks(Study.load(name, storage=storage, functions=functions).definition.blocks)
+            kept = Study.load(name, storage=storage, functions=functions).definition.blocks
+            return kept_items(kept, said_beside)
         return self._blocks()
 
     def differs_from(self, stored: Definition) -> list[str]:
