@@ -150,7 +150,11 @@ def ration(pulls: int, extra: int, alive: Mask, prices: Integers, rest: int) -> 
             count += 1
             cost += prices[i]
     paid = total * (count * pulls + min(extra, count)) + rest
-    return paid // (cost * alive.shape[0]), paid % (cost * alive.shape[0])
+    unit = cost * alive.shape[0]
+    spare = paid - pulls * unit
+    if 0 <= spare < unit:  # so it is at equal prices, and divisions are slow on a GPU
+        return pulls, spare
+    return paid // unit, paid % unit
 
 
 def add_extra(fresh: Integers, alive: Mask, priority: Integers, prices: Integers, rest: int) -> int:

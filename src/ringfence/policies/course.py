@@ -239,12 +239,14 @@ def choosing(
         for k in range(slots):
             chosen[k] = -1
         choose(seen, uniforms, chosen, state.work)
+        each = size // slots
+        more = size - each * slots
         for k in range(slots):
             arm = chosen[k]
             if arm < 0 or arm >= fresh.shape[0] or not seen.alive[arm]:
                 state.faults[0] += 1
                 return False
-            pulls = size // slots + int(k < size % slots)
+            pulls = each + int(k < more)
             if baseline >= 0:
                 add_choice(fresh, seen.counts, baseline, arm, pulls)
             else:

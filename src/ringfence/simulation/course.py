@@ -31,8 +31,8 @@ from ringfence.simulation.tally import Tally, judge_of
 class Design(NamedTuple):
     """What stays the same over replications.
 
-    `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest`, and in
-    `total` one of each. `scales` and `covariances` are those of known noise; estimated noise
+    `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest` and the
+    `dearest`, and in `total` one of each. `scales` and `covariances` are those of known noise; estimated noise
     overwrites copies of them. `means` tells which attributes are means, `shuffled` whether the
     order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of the pulls so
     far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
@@ -43,6 +43,7 @@ class Design(NamedTuple):
     budget: int
     prices: Integers
     cheapest: int
+    dearest: int
     total: int
     batch: int
     growth: float
@@ -137,6 +138,12 @@ def shuffle(rng: Generator, priorities: Integers, lane: int) -> None:
         priorities[j, lane] = kept
 
 
+def revive(alive: Mask, state: Any) -> None:
+    """Have the arms that a course dropped alive again; where it drops none, nothing is written."""
+    for k in range(state.dropped_count[0]):
+        alive[state.dropped[k]] = True
+
+
 def make_body(
     course: Course,
     forget: Callable[..., None],
@@ -177,7 +184,7 @@ def make_body(
         for replication in range(tally.wrong.shape[0]):
             forget(record)
             counts[:] = 0
-            alive[:] = True
+            revive(alive, state)
             if design.shuffled:
                 shuffle(order_rng, room.priorities, 0)
                 for i in range(arm_count):
@@ -213,17 +220,20 @@ def make_body(
                         )
 
                 left = design.budget - spent
-                most = left // design.cheapest
-                size = min(max(design.batch, int(design.growth * pulled)), most)
-                uniforms = room.uniforms[: min(size, design.slots)]
-                for k in range(uniforms.shape[0]):
+                size = max(design.batch, int(design.growth * pulled))
+                if size * design.cheapest > left:
+                    size = left // design.cheapest
+                slots = min(size, design.slots)
+                uniforms = room.uniforms[:slots]
+                for k in range(slots):
                     uniforms[k] = order_rng.random()
                 seen.left[0] = left * arm_count / design.total
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
-                goes_on = goes_on and keep_paid(fresh, prices, left, priority)
+                if goes_on and slots > 0 and size * design.dearest > left:
+                    goes_on = keep_paid(fresh, prices, left, priority)
                 if state.dropped_count[0] > gone and lost_in < 0:
                     if settles:  # the sides that arms were settled on
                         looks_so(
@@ -236,7 +246,7 @@ def make_body(
                 step += 1
 
             if settles:
-                alive[:] = True
+                revive(alive, state)
             _, flag = answer(seen, state, marked)
             judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)
             for i in range(arm_count):

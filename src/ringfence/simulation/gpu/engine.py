@@ -43,7 +43,7 @@ _CHUNK_WORK = 2**32
 _MOST_BYTES = 2**17  # of one replication; a GPU has a hundred thousand in hand
 _THREADS, _BLOCKS = 128, 32  # threads in a block, blocks a multiprocessor
 
-# What threads only read, and share: always, and where the noise is known.
+# What threads only read, and share: always, where the noise is known, where no arm is dropped.
 _READ = (
     "room.seen.in_flight",
     "room.seen.thresholds",
@@ -56,6 +56,7 @@ _READ = (
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.seen.scales", "room.seen.covariances")
+_READ_KEPT = ("room.seen.alive",)
 
 
 def chunk_size(experiment: Experiment) -> int:
@@ -205,11 +206,18 @@ def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         course,
         (recording.forget, recording.add, recording.look),
         layout_of(place),
-        frozenset(_READ if experiment.estimated else _READ + _READ_KNOWN),
+        frozenset(_read_by(experiment)),
         estimated=experiment.estimated,
     )
     given = experiment.instance.law.arrays, experiment.design, place
     return kernel, tuple(map(_on_device, given))
+
+
+def _read_by(experiment: Experiment) -> tuple[str, ...]:
+    """Return the paths of what the threads of an experiment only read."""
+    known = () if experiment.estimated else _READ_KNOWN
+    kept = _READ_KEPT if experiment.is_adaptive else ()
+    return _READ + known + kept
 
 
 @cache
