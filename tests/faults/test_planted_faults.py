@@ -352,7 +352,7 @@ FAULTS = [
     # Courses whose answer is a set.
     fault(
         "settled arms are left out of the set", BODY,
-        "                alive[:] = True\n", "                alive[:] = alive\n",
+        "            if settles and drops:\n", "            if False:\n",
         SETTLING,
     ),
     fault(
@@ -1175,7 +1175,7 @@ FAULTS = [
     ),
     fault(
         "batches are not held to what is left", BODY,
-        " and keep_paid(fresh, prices, left, priority)", "",
+        "goes_on = keep_paid(fresh, prices, left, priority)", "pass",
         SPENDING,
     ),
     fault(

@@ -40,8 +40,8 @@ class Course(NamedTuple):
     """What a policy is to whoever runs it.
 
     `question` is what `answer` answers. `rule` is the policy's own function, for engines that can
-    ask it in a faster way. Of rules that do not look at covariances, which `uses_covariances`
-    tells, nobody need estimate any.
+    ask it in a faster way. A course that `chooses` drops no arm. One that does not has phases: it
+    is given no uniforms and a `size` of 0, and looks neither at covariances nor at what is left.
     """
 
     question: Question
@@ -50,7 +50,7 @@ class Course(NamedTuple):
     begin: Callable[..., None]
     decide: Callable[..., bool]
     answer: Callable[[Evidence, Any, Mask], tuple[int, bool]]
-    uses_covariances: bool
+    chooses: bool
 
 
 class Opening(NamedTuple):
@@ -192,7 +192,7 @@ def phased(reject: Reject, question: Question) -> Course:
 
     return Course(
         question, reject, make_phase_state, begin_phases, decide, asked(question),
-        uses_covariances=False,
+        chooses=False,
     )  # fmt: skip
 
 
@@ -263,6 +263,4 @@ def choosing(
                 marked[i] = i == arm
             return arm, flag
 
-    return Course(
-        question, choose, make_state, begin_choices, decide, answer, uses_covariances=True
-    )
+    return Course(question, choose, make_state, begin_choices, decide, answer, chooses=True)

@@ -32,10 +32,10 @@ class Design(NamedTuple):
     """What stays the same over replications.
 
     `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest` and the
-    `dearest`, and in `total` one of each. `scales` and `covariances` are those of known noise; estimated noise
-    overwrites copies of them. `means` tells which attributes are means, `shuffled` whether the
-    order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of the pulls so
-    far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
+    `dearest`, and in `total` one of each. `scales` and `covariances` are those of known noise;
+    estimated noise overwrites copies of them. `means` tells which attributes are means, `shuffled`
+    whether the order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of
+    the pulls so far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
     several pulls. A course without choices has no slots.
     """
 
@@ -138,12 +138,6 @@ def shuffle(rng: Generator, priorities: Integers, lane: int) -> None:
         priorities[j, lane] = kept
 
 
-def revive(alive: Mask, state: Any) -> None:
-    """Have the arms that a course dropped alive again; where it drops none, nothing is written."""
-    for k in range(state.dropped_count[0]):
-        alive[state.dropped[k]] = True
-
-
 def make_body(
     course: Course,
     forget: Callable[..., None],
@@ -159,7 +153,7 @@ def make_body(
     `forget`, `add` and `look` are those of a recording.
     """
     begin, decide, answer = course.begin, course.decide, course.answer
-    uses_covariances, question = course.uses_covariances, course.question
+    chooses, drops, question = course.chooses, not course.chooses, course.question
     settles, is_lost, looks_so = question.settles, question.is_lost, question.answer
     judge = judge_of(question)
 
@@ -184,7 +178,8 @@ def make_body(
         for replication in range(tally.wrong.shape[0]):
             forget(record)
             counts[:] = 0
-            revive(alive, state)
+            if drops:
+                alive[:] = True
             if design.shuffled:
                 shuffle(order_rng, room.priorities, 0)
                 for i in range(arm_count):
@@ -205,7 +200,7 @@ def make_body(
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
-                    if uses_covariances:
+                    if chooses:
                         fill_covariances(
                             covariances, record.scatters, counts, room.pooled, estimates,
                             design.means,
@@ -214,27 +209,27 @@ def make_body(
                         fill_difference_scales(seen.scales, seen.scales, factors)
                 if relative:
                     fill_differences(seen.estimates, estimates, baseline, factors)
-                    if uses_covariances:
+                    if chooses:
                         fill_difference_covariances(
                             seen.covariances, covariances, counts, baseline, factors
                         )
 
-                left = design.budget - spent
-                size = max(design.batch, int(design.growth * pulled))
-                if size * design.cheapest > left:
-                    size = left // design.cheapest
-                slots = min(size, design.slots)
-                uniforms = room.uniforms[:slots]
-                for k in range(slots):
-                    uniforms[k] = order_rng.random()
-                seen.left[0] = left * arm_count / design.total
+                left, size, uniforms = design.budget - spent, 0, room.uniforms[:0]
+                if chooses:
+                    size = max(design.batch, int(design.growth * pulled))
+                    if size * design.cheapest > left:
+                        size = left // design.cheapest
+                    uniforms = room.uniforms[: min(size, design.slots)]
+                    for k in range(uniforms.shape[0]):
+                        uniforms[k] = order_rng.random()
+                    seen.left[0] = left * arm_count / design.total
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
-                if goes_on and slots > 0 and size * design.dearest > left:
+                if chooses and goes_on and size * design.dearest > left:
                     goes_on = keep_paid(fresh, prices, left, priority)
-                if state.dropped_count[0] > gone and lost_in < 0:
+                if drops and state.dropped_count[0] > gone and lost_in < 0:
                     if settles:  # the sides that arms were settled on
                         looks_so(
                             seen.estimates, room.everyone, seen.scales, seen.thresholds, priority,
@@ -245,8 +240,8 @@ def make_body(
                 gone = state.dropped_count[0]
                 step += 1
 
-            if settles:
-                revive(alive, state)
+            if settles and drops:
+                alive[:] = True
             _, flag = answer(seen, state, marked)
             judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)
             for i in range(arm_count):

@@ -206,18 +206,18 @@ def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         course,
         (recording.forget, recording.add, recording.look),
         layout_of(place),
-        frozenset(_read_by(experiment)),
+        _read_in(experiment),
         estimated=experiment.estimated,
     )
     given = experiment.instance.law.arrays, experiment.design, place
     return kernel, tuple(map(_on_device, given))
 
 
-def _read_by(experiment: Experiment) -> tuple[str, ...]:
-    """Return the paths of what the threads of an experiment only read."""
+def _read_in(experiment: Experiment) -> frozenset[str]:
+    """Return the paths of what threads only read in their place."""
     known = () if experiment.estimated else _READ_KNOWN
-    kept = _READ_KEPT if experiment.is_adaptive else ()
-    return _READ + known + kept
+    kept = _READ_KEPT if experiment.course.chooses else ()
+    return frozenset(_READ + known + kept)
 
 
 @cache
@@ -247,7 +247,7 @@ def _place(experiment: Experiment) -> Place:
         # A kernel is compiled for the size of its rooms: batches of 17 to 64 pulls share one.
         design = design._replace(slots=4 ** -(-(design.slots - 1).bit_length() // 2))
     course, recording = experiment.course, _recording(experiment)
-    if not course.uses_covariances:
+    if not course.chooses:
         design = design._replace(covariances=np.zeros((1, 1, 1)))
     arm_count, width = len(design.optimal), len(design.scales)
     return Place(
