@@ -35,8 +35,8 @@ class Design(NamedTuple):
     `dearest`, and in `total` one of each. `scales` and `covariances` are those of known noise;
     estimated noise overwrites copies of them. `means` tells which attributes are means, `shuffled`
     whether the order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of
-    the pulls so far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
-    several pulls. A course without choices has no slots.
+    the pulls so far if that is more; a batch is decided in at most `slots` choices, each of which
+    may stand for several pulls. A course without choices has no slots.
     """
 
     warm_up: int
