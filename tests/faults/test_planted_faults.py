@@ -29,6 +29,7 @@ from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
 from tests.unit.test_noise import check_covariances, check_rates
 from tests.unit.test_rounding import check_rounding
+from tests.unit.test_variances import check_forgotten, check_kept
 
 Rooms = Mapping[str, ModuleType]
 Check = Callable[[Rooms], object]
@@ -313,6 +314,16 @@ DEGENERATE = Named(
     lambda rooms: check_adaptive(rooms["policies.top_two"].POLICY),
 )
 OWN_NOISE = Named("tests/unit/test_noise.py::test_covariances_equal_the_formulas", variances_by_arm)
+KEPT_NOISE = Named(
+    "tests/unit/test_variances.py::test_arms_that_were_not_pulled_since_need_no_new_look",
+    lambda rooms: check_kept(rooms["core.noise"].fill_covariances),
+)
+FORGOTTEN = Named(
+    "tests/unit/test_variances.py::test_a_replication_knows_nothing_of_the_one_before",
+    lambda rooms: check_forgotten(
+        rooms["simulation.reference"].run_chunk, rooms["simulation.experiment"].Experiment
+    ),
+)
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -791,7 +802,7 @@ FAULTS = [
     ),
     fault(
         "the log of a few pulls' variance is taken as it comes", "core.variances",
-        "own = math.log(0.5 * scatter) - mean", "own = math.log(scatter / freedom)",
+        "0.5 * scatters[i, c, c]) - mean if", "0.5 * scatters[i, c, c] / half) if",
         OWN_NOISE,
     ),
     fault(
@@ -801,8 +812,23 @@ FAULTS = [
     ),
     fault(
         "an arm that has not varied yet is as noisy as the others", "core.variances",
-        "return math.exp(centre) / max(count, 1)", "return math.exp(centre)",
+        "= math.exp(centre) / max(count, 1)", "= math.exp(centre)",
         OWN_NOISE,
+    ),
+    fault(
+        "an arm's own variance is that of its first pulls", "core.variances",
+        "if logs.counts[i] == counts[i]:", "if logs.counts[i] >= 0:",
+        KEPT_NOISE,
+    ),
+    fault(
+        "variances are still those of the replication before", BODY,
+        "room.log_variances.counts[:] = -1", "pass",
+        FORGOTTEN,
+    ),
+    fault(
+        "what was borrowed before is left when more is borrowed", "core.variances",
+        "if is_new or logs.rests[i, c] < 0.0:", "if logs.rests[i, c] < 0.0:",
+        KEPT_NOISE,
     ),
     # What rounding leaves, and evidence that no sane study has.
     fault(
