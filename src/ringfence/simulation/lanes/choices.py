@@ -41,10 +41,14 @@ def suits(experiment: Experiment) -> bool:
 def decides_whole(experiment: Experiment) -> bool:
     """Tell whether no batch is decided in groups, for which lanes have no room.
 
-    Beside what is known a batch of one size is largest at first.
+    Beside what is known a batch of one size is largest at first. One that grows is at most a part
+    of what is known, and no more than what is left.
     """
-    known = experiment.warm_up * len(experiment.instance.arms)
-    return experiment.growth * KNOWN_PART <= 1.0 and not is_cut(known, experiment.batch)
+    known, largest = experiment.warm_up * len(experiment.instance.arms), experiment.batch
+    growth = experiment.growth
+    if growth * KNOWN_PART > 1.0:
+        largest = max(largest, int(growth / (1.0 + growth) * experiment.allowance.pulls))
+    return not is_cut(known, largest)
 
 
 def rule_of(experiment: Experiment) -> LaneRule | None:
