@@ -19,6 +19,7 @@ from types import CodeType, ModuleType
 
 POLICY_ROOMS = (
     "policies.evidence",
+    "policies.groups",
     "policies.course",
     "policies.policy",
     "policies.constrained_sr",

@@ -18,6 +18,7 @@ from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
+CUT = "test_what_was_decided_whole_before_large_batches_were_cut_is_noted"
 LEASES = "tests.unit.test_study_leases"
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
@@ -1135,6 +1136,22 @@ FAULTS = [
         "what another edition chose is taken for a mistake", AUDITING,
         "        if _is_of_another_rule(plan, one):\n", "        if plan is None:\n",
         of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
+    ),
+    fault(
+        "what was decided whole is taken for a mistake", AUDITING,
+        "if wrong and _is_of_other_batches(one, again):", "if plan is None:",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
+        "any choice of a large batch is trusted", AUDITING,
+        "return bool(one.seen.get(\"groups\", 1) != again.seen.get(\"groups\", 1))",
+        "return bool(again.seen.get(\"groups\", 1) > 1)",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
+        "a round does not say that it was decided in groups", "study.deciding",
+        "if decided.is_cut:", "if decided is None:",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
     ),
     fault(
         "what another edition saw is trusted", AUDITING,

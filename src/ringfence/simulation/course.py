@@ -22,6 +22,7 @@ from ringfence.core.baseline import (
 )
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.streams import Generator
+from ringfence.core.variances import LogVariances, no_log_variances
 from ringfence.policies.course import Course
 from ringfence.policies.evidence import Evidence
 from ringfence.simulation.records import Recording
@@ -67,6 +68,7 @@ class Room(NamedTuple):
 
     record: Any
     pooled: Floats
+    log_variances: LogVariances
     seen: Evidence
     priorities: Integers
     fresh: Integers
@@ -93,6 +95,7 @@ def make_room(
     return Room(
         record=recording.make(arm_count, most_pulls),
         pooled=np.zeros((width, width)),
+        log_variances=no_log_variances(arm_count, width),
         seen=no_evidence(design, baseline),
         priorities=np.zeros((arm_count, 1), np.int64),
         fresh=np.zeros(arm_count, np.int64),
@@ -177,6 +180,7 @@ def make_body(
 
         for replication in range(tally.wrong.shape[0]):
             forget(record)
+            room.log_variances.counts[:] = -1
             counts[:] = 0
             if drops:
                 alive[:] = True
@@ -203,7 +207,7 @@ def make_body(
                     if chooses:
                         fill_covariances(
                             covariances, record.scatters, counts, room.pooled, estimates,
-                            design.means,
+                            design.means, room.log_variances,
                         )  # fmt: skip
                     if relative:
                         fill_difference_scales(seen.scales, seen.scales, factors)

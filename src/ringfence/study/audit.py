@@ -3,7 +3,7 @@
 May touch policies and core, and a ledger.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -18,6 +18,8 @@ from ringfence.study.reading import Reader
 from ringfence.study.stock import AT_ONCE, Advance, Stock, readable, take_stock
 
 _ROUNDS_AT_ONCE = 64
+_NOISE, _BATCHES = "the noise", "the rule for large batches"  # what may be of another edition
+_EDITIONS = ("edition", "noise", "groups")
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def audit(
     course = _course(plan, ledger, stock)
     _, unbrought = readable(ledger.past, lambda _: (), ())
     problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
-    other_noise = list[int]()
+    others: dict[str, list[int]] = {_NOISE: [], _BATCHES: []}
     if not problems:
         problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
@@ -81,12 +83,12 @@ def audit(
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),
-            *_decisions(plan, ledger, course.count, pardons, other_noise, advance),
+            *_decisions(plan, ledger, course.count, pardons, others, advance),
         ]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
-        notes=tuple(_notes(plan, course.others, other_noise)),
+        notes=tuple(_notes({plan.policy.name: course.others, **others})),
         told=stock.told,
         issued=stock.issued,
         failed=stock.failed,
@@ -242,12 +244,17 @@ def _is_of_other_noise(one: Round) -> bool:
     return "counts" in one.seen and one.seen.get("noise", 1) != NOISE_EDITION
 
 
-def _notes(plan: Plan, others: Sequence[int], other_noise: Sequence[int]) -> list[str]:
+def _is_of_other_batches(one: Round, again: Round) -> bool:
+    """Tell whether a large batch was decided when these were cut otherwise, or not at all."""
+    return bool(one.seen.get("groups", 1) != again.seen.get("groups", 1))
+
+
+def _notes(others: Mapping[str, Sequence[int]]) -> list[str]:
     checked = "the evidence was checked, the choice cannot be made again"
     return [
         f"{f'round {which[0]}' if len(which) == 1 else f'rounds {which[0]} to {which[-1]}'} went "
         f"by another edition of {what} than this version of ringfence has: {checked}"
-        for what, which in ((plan.policy.name, others), ("the noise", other_noise))
+        for what, which in others.items()
         if which
     ]
 
@@ -257,14 +264,14 @@ def _decisions(
     ledger: Ledger,
     count: int,
     pardons: Sequence[Pardon],
-    other_noise: list[int],
+    others: Mapping[str, list[int]],
     advance: Advance,
 ) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
     With the pardons that had been granted by then. What another edition of the rule chose cannot
-    be decided again, nor what went by other noise: the numbers of such rounds are put into
-    `other_noise`.
+    be decided again, nor what went by other noise or by another rule for large batches: the numbers
+    of such rounds are put into `others`.
     """
     problems, head = [], ledger.head
     reader, tally = Reader(plan), ledger.tally()
@@ -284,8 +291,12 @@ def _decisions(
         if _is_of_another_rule(plan, one):
             again = _with_choice(again, one)
         wrong = _differences(one, again)
+        if wrong and _is_of_other_batches(one, again):
+            again = _with_choice(again, one)
+            others[_BATCHES].append(one.number)
+            wrong = _differences(one, again)
         if wrong and _is_of_other_noise(one):
-            other_noise.append(one.number)
+            others[_NOISE].append(one.number)
             wrong = _differences(one, _with_noise(_with_choice(again, one), one))
         problems += [f"round {one.number}: decided again, it has another {key}" for key in wrong]
         advance(reader.read - done)
@@ -322,7 +333,7 @@ def _with_noise(again: Round, one: Round) -> Round:
 def _differences(one: Round, again: Round) -> list[str]:
     """Return in what two rounds differ, editions aside."""
     mine, other = (
-        replace(x, seen={k: v for k, v in x.seen.items() if k not in ("edition", "noise")})
+        replace(x, seen={k: v for k, v in x.seen.items() if k not in _EDITIONS})
         for x in (one, again)
     )
     return [

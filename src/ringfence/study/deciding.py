@@ -29,6 +29,7 @@ from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.course import Course, Opening, asked
 from ringfence.policies.evidence import Evidence
+from ringfence.policies.groups import GROUPS_EDITION, is_cut, pulls_of
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy, require_answer, rules_in_words
 from ringfence.study.book import Book, least_pulls
@@ -231,6 +232,8 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
     allocation = decided.allocation
     if phases and decided.goes_on:
         allocation = _phase_allocation(plan, phases, decided.phase, before, alive, standing)
+    if decided.is_cut:
+        seen["groups"] = GROUPS_EDITION
     return _round(
         plan, before, decided.phase, allocation, alive, [*left, *decided.left], seen,
         is_last=not decided.goes_on,
@@ -239,9 +242,13 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
 
 @dataclass(frozen=True)
 class _Decision:
-    """What the policy's course decided: who is pulled how often, and whom it dropped."""
+    """What the policy's course decided: who is pulled how often, and whom it dropped.
+
+    It `is_cut` if it decided a batch in groups.
+    """
 
     goes_on: bool
+    is_cut: bool
     phase: int
     allocation: list[int]
     left: list[Rejection]
@@ -276,7 +283,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     left = _rejections(
         plan, seen._replace(alive=alive), state.dropped[: state.dropped_count[0]].tolist()
     )
-    return _Decision(goes_on, int(state.phase[0]), fresh.tolist(), left)
+    in_groups = slots > 0 and is_cut(pulls_of(evidence.counts), size)
+    return _Decision(goes_on, in_groups, int(state.phase[0]), fresh.tolist(), left)
 
 
 def _round(

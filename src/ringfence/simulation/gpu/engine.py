@@ -50,6 +50,7 @@ _READ = (
     "room.seen.baseline",
     "room.seen.prices",
     "room.record.everyone",
+    "state.ahead.once",
     "room.factors",
     "room.everyone",
     *(f"state.{field}" for field in ("phases", "prices", "first")),
