@@ -10,7 +10,8 @@ import numpy as np
 
 from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
-from ringfence.study.deciding import Plan, next_round
+from ringfence.study.advancing import resolved_through, round_after
+from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.ports import Ledger
@@ -81,6 +82,7 @@ def audit(
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),
+            *_open(ledger, course.last),
             *_decisions(plan, ledger, course.count, pardons, other_noise, advance),
         ]
     return Audit(
@@ -146,6 +148,10 @@ def _shape(plan: Plan, one: Round) -> list[str]:
         for key in ("budget", "spent")
         if not isinstance(one.seen.get(key), int)
     ]
+    stated = 1 if plan.policy.has_phases else plan.definition.lag
+    far = [one.seen.get("lag", 1), one.seen.get("through", 0)]
+    if not all(isinstance(x, int) for x in far) or far[0] != (far[0] if stated is None else stated):
+        problems.append(f"round {one.number} has a lag of {far[0]} and saw the pulls to {far[1]}")
     return problems
 
 
@@ -157,6 +163,7 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
     void = [number for one in pardons for number in one.void]
     by_number = {pull.number: pull for pull in ledger.pulls(void)}
     seen, latest = set[int](), 0
+    known = {one.number: one.through for one in ledger.rounds_at([one.after for one in pardons])}
     for place, one in enumerate(pardons):
         if not latest <= one.after <= head.round:
             problems.append(f"pardon {place} is of after round {one.after}, and cannot be")
@@ -165,7 +172,8 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
             problems.append(f"pardon {place} names arms that are not there: {one.arms}")
         for number in one.void:
             pull = by_number.get(number)
-            if pull is None or number in seen or pull.round >= one.after or not _is_void(pull):
+            is_new = number > known.get(one.after, head.issued)
+            if pull is None or number in seen or is_new or not _is_void(pull):
                 problems.append(f"pardon {place} makes pull {number} void, which cannot be")
             seen.add(number)
     return problems
@@ -233,6 +241,14 @@ def _standing(head: Head, last: Round | None) -> list[str]:
     return problems
 
 
+def _open(ledger: Ledger, last: Round | None) -> list[str]:
+    """Require that no pull is open that a decision saw."""
+    first = resolved_through(ledger, ledger.head) + 1
+    if last is None or first > last.through:
+        return []
+    return [f"pull {first} is issued, and round {last.number} was decided from it"]
+
+
 def _is_of_another_rule(plan: Plan, one: Round) -> bool:
     return bool(one.edition != plan.policy.edition)
 
@@ -278,7 +294,7 @@ def _decisions(
     for one in (one for ends in _stretches(head) for one in ledger.rounds(*ends)):
         granted = sum(pardon.after < one.number for pardon in pardons)
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
-        again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
+        again = round_after(plan, before, reader, ledger, then, resolved=then.issued, lag=one.lag)
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         if _is_of_another_rule(plan, one):
