@@ -26,6 +26,11 @@ class Pardoning:
     ledger: Ledger
     reader: Reader
 
+    @property
+    def _seen(self) -> int:
+        """The number of the last pull that a decision saw."""
+        return 0 if self.reader.last is None else self.reader.last.through
+
     def revive(self, arm: int) -> str:
         """Bring an arm back that was withdrawn, or tell that it is in the running."""
         head = self.ledger.head
@@ -50,15 +55,14 @@ class Pardoning:
 
     def forgive(self, numbers: Sequence[int]) -> int:
         """Give back pulls that failed, or were told in place of a failure; return how many."""
-        head, known = self.ledger.head, set(self.reader.void)
+        known = set(self.reader.void)
         failed = [
             pull
             for pull in self.ledger.pulls(numbers)
             if (pull.state == State.FAILED or pull.stands_in) and pull.number not in known
         ]
-        seen = self.ledger.round(head.round).through
-        again = [pull for pull in failed if pull.number > seen]
-        void = [pull for pull in failed if pull.number <= seen and pull.charged]
+        again = [pull for pull in failed if pull.number > self._seen]
+        void = [pull for pull in failed if pull.number <= self._seen and pull.charged]
         if again or void:
             self._grant({pull.arm for pull in (*again, *void)}, again, void)
         return len(again) + len(void)
@@ -113,8 +117,7 @@ class Pardoning:
         head = self.ledger.head
         if not set(head.broken).intersection(arms):
             return []
-        seen = self.ledger.round(head.round).through
-        pulls = self.ledger.pulls_between(seen + 1, head.issued)
+        pulls = self.ledger.pulls_between(self._seen + 1, head.issued)
         return [pull for pull in pulls if pull.state == State.CANCELLED and pull.arm in arms]
 
     def _require_room(self, arm: int, name: str) -> None:

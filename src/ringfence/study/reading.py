@@ -178,11 +178,13 @@ class Reader:
                     self._replace_lost(one)
                 self._part(one)
                 self.through, self.last = one.number, one
+        first, end, harvest = self.read + 1, 0, None
         if self.last is not None:
             end = min(self.last.end, head.issued) if until is None else until
-            first, harvest = self.read + 1, self._found(ledger, end, ahead, keep=keep)
-            self._add_until(end, harvest, first)
+            harvest = self._found(ledger, end, ahead, keep=keep)
+            self._add_until(min(self.last.seen_next, end), harvest, first)
         self._bring(brought, head.round)
+        self._add_until(end, harvest, first)
         in_flight = self.in_flight
         return Standing(
             budget=head.budget,
