@@ -163,7 +163,8 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
     void = [number for one in pardons for number in one.void]
     by_number = {pull.number: pull for pull in ledger.pulls(void)}
     seen, latest = set[int](), 0
-    known = {one.number: one.through for one in ledger.rounds_at([one.after for one in pardons])}
+    after = [one.after for one in pardons if 0 <= one.after <= head.round]
+    known = {one.number: one.through for one in ledger.rounds_at(after)}
     for place, one in enumerate(pardons):
         if not latest <= one.after <= head.round:
             problems.append(f"pardon {place} is of after round {one.after}, and cannot be")
