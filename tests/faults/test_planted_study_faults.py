@@ -75,14 +75,14 @@ def in_memory(test: str, *given: object, home: str = STORAGE) -> Named:
 
 
 @cache
-def tallied(policy: str, batch: int, limit: int) -> Named:
+def tallied(policy: str, batch: int, limit: int, lag: int | None = None) -> Named:
     """A study read by its tally beside the one read by its pulls, at every step."""
     test = "test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls"
 
     def check(rooms: Rooms) -> None:
         room = rooms[TALLIES]
         place = rooms[PLACES].Place("memory", None)
-        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit])
+        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit], lag)
 
     return Named(named(TALLIES, test), check)
 
