@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ringfence.core.streams import round_stream
 from ringfence.policies.registry import ADAPTIVE_POLICIES
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
@@ -117,13 +118,17 @@ def test_a_withdrawal_acts_on_what_is_not_decided_in_any_order(
 
 
 @pytest.mark.parametrize("stated", [{}, {"on_failure": {"loss": 3.0, "risk": 2.0}}])
-def test_lost_pulls_and_stand_ins_give_the_same_in_any_order(stated: dict[str, Any]) -> None:
-    definition = lagging(retries=0, **stated)
+@pytest.mark.parametrize("lag", [7, 30])
+def test_lost_pulls_and_stand_ins_give_the_same_in_any_order(
+    lag: int, stated: dict[str, Any]
+) -> None:
+    definition = lagging(retries=0, lag=lag, **stated)
     first = Plan.of(definition).first_pulls(definition.budget)
     whole = frozenset((1, ordinal) for ordinal in range(first))
     world = World(2, failing=AROUND, losing=LOST | whole)
     wanted = in_order(definition, world)
     assert wanted.rounds[1].allocation[1] >= first, "what was lost is given anew"
+    assert not any(one.cause == Cause.UNSEEN for at in wanted.rounds for one in at.left)
     for turn in range(4):
         storage = MemoryStorage()
         found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
@@ -192,6 +197,27 @@ def test_a_decision_sees_the_pulls_up_to_the_lag_and_no_other(batch: int, lag: i
     assert sum(one.size for one in rounds) == definition.budget
 
 
+def test_within_a_window_the_policy_knows_what_is_in_flight() -> None:
+    """Pull by pull it chooses from the same evidence, with those before as promised."""
+    definition = lagging(lag=40)
+    desk = after_first_pulls(definition)
+    given = [pull.arm for pull in desk.ask(40 + ROOM)]
+    plan, book = desk.plan, desk.look().book
+    rule: Any = plan.policy
+    promised, chosen = np.zeros(len(definition.arms), np.int64), np.zeros(1, np.int64)
+    everyone = np.ones(len(definition.arms), np.bool_)
+    for place in range(40):
+        left = definition.budget - desk.rounds()[1].first + 1 - place
+        seen = book.evidence(everyone, plan.priority, left=float(left))
+        uniforms = round_stream(definition.seed, place + 1).random(1)
+        work = rule.make_work(len(definition.arms), 2)
+        rule.choose(seen._replace(in_flight=promised), uniforms, chosen, work)
+        promised[chosen[0]] += 1
+        assert given[place] == chosen[0]
+    assert len(given) == 40
+    assert np.count_nonzero(promised) > 1, "of one arm alone nothing would be noticed"
+
+
 # How many may be open
 
 
@@ -221,12 +247,14 @@ def test_a_pull_that_must_be_tried_again_holds_the_window() -> None:
 
 
 def test_first_pulls_are_waited_for() -> None:
-    desk = opened(lagging(lag=40))
+    desk = opened(lagging(lag=5))
     given = desk.ask(1000)
     assert len(given) == desk.head.round_end
-    for pull in given[1:]:
+    for pull in given[:-1]:
         tell(desk, pull)
     assert desk.ask(ROOM) == []
+    tell(desk, given[-1])
+    assert len(desk.ask(ROOM)) == 5
 
 
 def test_what_may_not_be_charged_is_waited_for_before_the_end() -> None:
@@ -243,10 +271,11 @@ def test_what_may_not_be_charged_is_waited_for_before_the_end() -> None:
         for pull in held:
             tell(desk, pull)
         held = []
+    tell(desk, held[0])
     assert desk.ask(ROOM) == []
     assert not desk.is_finished
-    desk.lose(held[0].number, held[0].lease)
-    for pull in held[1:]:
+    desk.lose(held[1].number, held[1].lease)
+    for pull in held[2:]:
         tell(desk, pull)
     last = desk.ask(ROOM)
     assert len(last) == 1

@@ -204,13 +204,11 @@ class Desk:
 
         Return where the study stands then, and what was read.
         """
-        if head.unresolved and self.plan.policy.has_phases:
-            return None
         before = ledger.round(head.round) if head.round >= 0 else None
-        if head.unresolved and before is not None and before.lag == 1:
+        resolved = resolved_through(ledger, head)
+        if before is not None and resolved < before.seen_next:
             return None
         lag = first_lag(self.plan, workers, head.budget) if before is None else before.lag
-        resolved = resolved_through(ledger, head)
         reader = furthest(reader, ledger, head).copied()
         decided = round_after(self.plan, before, reader, ledger, head, resolved=resolved, lag=lag)
         if decided is None:
