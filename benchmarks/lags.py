@@ -136,7 +136,7 @@ def errors(count: int, lag: int, cells: Sequence[tuple[int, int]]) -> None:
         print(arm_count, budget, lag, *said, sep="\t", flush=True)
 
 
-def busy(budget: int, mean_seconds: float, storage: str) -> None:
+def busy(budget: int, mean_seconds: float, spreads: Sequence[float], storage: str) -> None:
     """Print how much of their time workers evaluate, by how the study decides."""
     ways: dict[str, dict[str, int]] = {
         "a lag of six times the workers": {},
@@ -145,7 +145,8 @@ def busy(budget: int, mean_seconds: float, storage: str) -> None:
         "batches of twice the workers": {"batch": 2 * WORKERS},
         "one by one": {"batch": 1},
     }
-    for spread in (1.0, 0.0):
+    _run(50, 0.0, 0.0, storage, {})  # what happens once in a process takes a second
+    for spread in spreads:
         for name, way in ways.items():
             share, seconds = _run(budget, mean_seconds, spread, storage, way)
             print(f"sigma {spread:g}, {name}: {share:.0%} busy, {seconds:.1f} s", flush=True)
@@ -184,10 +185,11 @@ def main() -> None:
     parser.add_argument("--arms", type=int, nargs="*", default=[cell[0] for cell in CELLS])
     parser.add_argument("--budget", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=0.1)
+    parser.add_argument("--sigma", type=float, nargs="*", default=[1.0, 0.0])
     parser.add_argument("--storage", default="memory://")
     given = parser.parse_args()
     if given.what == "busy":
-        busy(given.budget, given.seconds, given.storage)
+        busy(given.budget, given.seconds, given.sigma, given.storage)
     else:
         errors(given.count, given.lag, [cell for cell in CELLS if cell[0] in given.arms])
 
