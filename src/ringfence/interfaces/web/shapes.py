@@ -104,7 +104,9 @@ class Definition(BaseModel):
     policy: str
     seed: int
     batch: int
-    lag: Annotated[int | None, Field(description="How far behind decisions are, if stated.")] = None
+    lag: Annotated[
+        int | None, Field(description="How far decisions lag behind; null until somebody says it.")
+    ]
     metrics: list[str]
     functions: dict[str, str]
     lease_seconds: float
