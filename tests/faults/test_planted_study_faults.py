@@ -522,8 +522,8 @@ FAULTS = [
     ),
     # Rounds.
     fault(
-        "a round ends with a pull unresolved", DESK,
-        "resolved < before.seen_next:", "head.unresolved > 1:",
+        "a round ends with a pull unresolved", ADVANCING,
+        "if resolved < least:", "if head.unresolved > 1:",
         WHOLE_ROUND, ANY_ORDER,
     ),
     fault(
@@ -1376,7 +1376,7 @@ FAULTS = [
     ),
     fault(
         "an audit does not ask whether what was seen is open", AUDITING,
-        "if last is None or first > last.through:", "if True:",
+        "known = min(then.issued, resolved)", "known = then.issued",
         lagging("test_an_audit_names_a_pull_that_is_open_and_was_seen"),
     ),
     fault(

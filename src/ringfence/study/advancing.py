@@ -33,14 +33,15 @@ def round_after(
 ) -> Round | None:
     """Return the round after `before`, or None while pulls that it rests on are open.
 
-    The pulls up to number `resolved` are not, and what it sees for certain is among them. `reader`,
-    which has read what the last decision saw, reads on. What cannot be undone is decided from all
-    pulls before it: that nothing is left to be done, or that an arm cannot be judged. `lag` is that
-    of a study that begins.
+    The pulls up to number `resolved` are not. `reader`, which has read what the last decision saw,
+    reads on. What cannot be undone is decided from all pulls before it: that nothing is left to be
+    done, or that an arm cannot be judged. `lag` is that of a study that begins.
     """
     if before is None:
         return next_round(plan, None, reader.catch_up(ledger, head), reader.book, lag=lag)
     least = before.seen_next
+    if resolved < least:
+        return None
     standing = reader.catch_up(ledger, head, until=least)
     if least < before.end:
         if _all_are_seen(before, standing, reader):

@@ -82,7 +82,6 @@ def audit(
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),
-            *_open(ledger, course.last),
             *_decisions(plan, ledger, course.count, pardons, other_noise, advance),
         ]
     return Audit(
@@ -242,14 +241,6 @@ def _standing(head: Head, last: Round | None) -> list[str]:
     return problems
 
 
-def _open(ledger: Ledger, last: Round | None) -> list[str]:
-    """Require that no pull is open that a decision saw."""
-    first = resolved_through(ledger, ledger.head) + 1
-    if last is None or first > last.through:
-        return []
-    return [f"pull {first} is issued, and round {last.number} was decided from it"]
-
-
 def _is_of_another_rule(plan: Plan, one: Round) -> bool:
     return bool(one.edition != plan.policy.edition)
 
@@ -284,7 +275,7 @@ def _decisions(
     `other_noise`.
     """
     problems, head = [], ledger.head
-    reader, tally = Reader(plan), ledger.tally()
+    reader, tally, resolved = Reader(plan), ledger.tally(), resolved_through(ledger, head)
     before: Round | None = None
     done = 0
     if tally is not None and is_of_other_format(tally.content):
@@ -295,7 +286,11 @@ def _decisions(
     for one in (one for ends in _stretches(head) for one in ledger.rounds(*ends)):
         granted = sum(pardon.after < one.number for pardon in pardons)
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
-        again = round_after(plan, before, reader, ledger, then, resolved=then.issued, lag=one.lag)
+        known = min(then.issued, resolved)
+        again = round_after(plan, before, reader, ledger, then, resolved=known, lag=one.lag)
+        if again is None:
+            problems.append(f"round {one.number} was decided from pull {known + 1}, which is open")
+            break
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         if _is_of_another_rule(plan, one):

@@ -206,8 +206,6 @@ class Desk:
         """
         before = ledger.round(head.round) if head.round >= 0 else None
         resolved = resolved_through(ledger, head)
-        if before is not None and resolved < before.seen_next:
-            return None
         lag = first_lag(self.plan, workers, head.budget) if before is None else before.lag
         reader = furthest(reader, ledger, head).copied()
         decided = round_after(self.plan, before, reader, ledger, head, resolved=resolved, lag=lag)
