@@ -16,9 +16,8 @@ from ringfence.study.reading import Reader
 
 def resolved_through(ledger: Ledger, head: Head) -> int:
     """Return up to which number all pulls are resolved."""
-    if head.unresolved == 0:
-        return head.issued
-    return ledger.expired(math.inf, 1)[0].number - 1
+    oldest = ledger.expired(math.inf, 1) if head.unresolved > 0 else ()
+    return oldest[0].number - 1 if oldest else head.issued
 
 
 def round_after(
