@@ -10,7 +10,8 @@ import numpy as np
 
 from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
-from ringfence.study.deciding import Plan, next_round
+from ringfence.study.advancing import resolved_through, round_after
+from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.ports import Ledger
@@ -148,6 +149,10 @@ def _shape(plan: Plan, one: Round) -> list[str]:
         for key in ("budget", "spent")
         if not isinstance(one.seen.get(key), int)
     ]
+    stated = 1 if plan.policy.has_phases else plan.definition.lag
+    far = [one.seen.get("lag", 1), one.seen.get("through", 0)]
+    if not all(isinstance(x, int) for x in far) or far[0] != (far[0] if stated is None else stated):
+        problems.append(f"round {one.number} has a lag of {far[0]} and saw the pulls to {far[1]}")
     return problems
 
 
@@ -159,6 +164,8 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
     void = [number for one in pardons for number in one.void]
     by_number = {pull.number: pull for pull in ledger.pulls(void)}
     seen, latest = set[int](), 0
+    after = [one.after for one in pardons if 0 <= one.after <= head.round]
+    known = {one.number: one.through for one in ledger.rounds_at(after)}
     for place, one in enumerate(pardons):
         if not latest <= one.after <= head.round:
             problems.append(f"pardon {place} is of after round {one.after}, and cannot be")
@@ -167,7 +174,8 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
             problems.append(f"pardon {place} names arms that are not there: {one.arms}")
         for number in one.void:
             pull = by_number.get(number)
-            if pull is None or number in seen or pull.round >= one.after or not _is_void(pull):
+            is_new = number > known.get(one.after, head.issued)
+            if pull is None or number in seen or is_new or not _is_void(pull):
                 problems.append(f"pardon {place} makes pull {number} void, which cannot be")
             seen.add(number)
     return problems
@@ -274,7 +282,7 @@ def _decisions(
     of such rounds are put into `others`.
     """
     problems, head = [], ledger.head
-    reader, tally = Reader(plan), ledger.tally()
+    reader, tally, resolved = Reader(plan), ledger.tally(), resolved_through(ledger, head)
     before: Round | None = None
     done = 0
     if tally is not None and is_of_other_format(tally.content):
@@ -285,7 +293,11 @@ def _decisions(
     for one in (one for ends in _stretches(head) for one in ledger.rounds(*ends)):
         granted = sum(pardon.after < one.number for pardon in pardons)
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
-        again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
+        known = min(then.issued, resolved)
+        again = round_after(plan, before, reader, ledger, then, resolved=known, lag=one.lag)
+        if again is None:
+            problems.append(f"round {one.number} was decided from pull {known + 1}, which is open")
+            break
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         if _is_of_another_rule(plan, one):

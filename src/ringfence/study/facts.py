@@ -31,7 +31,8 @@ class Definition:
     `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
     `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
     `answer` is which arms are asked for. `prices` are what a pull takes of the budget, by arm, both
-    in the smallest amount that counts; without them the budget is one of pulls.
+    in the smallest amount that counts; without them the budget is one of pulls. With a `lag` pull
+    t is decided from the pulls up to t - lag; without one, whoever begins the study says.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Definition:
     counts_lost: bool = False
     answer: str = BEST_FEASIBLE.name
     prices: tuple[int, ...] = ()
+    lag: int | None = None
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -63,8 +65,8 @@ class Definition:
         return tuple(self.arms)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the definition as plain values, for storage; prices only if it has some."""
-        plain = {key: value for key, value in vars(self).items() if key != "prices" or value}
+        """Return the definition as plain values, for storage; prices and a lag only if stated."""
+        plain = {key: x for key, x in vars(self).items() if key not in ("prices", "lag") or x}
         plain["arms"] = [[name, dict(keys)] for name, keys in self.arms.items()]
         return plain | {
             "constraints": list(self.constraints),
@@ -248,7 +250,8 @@ class Round:
 
     `first` is the number of its first pull; `before` counts each arm's pulls in earlier rounds.
     `seen` holds the evidence, `left` the arms that left when it was decided. A round without pulls
-    may still reject; after the one that `is_last` nothing is left to be done.
+    may still reject; after the one that `is_last` nothing is left to be done. With a `lag` above 1
+    it was decided from the pulls `through` some number, while those after it were in flight.
     """
 
     number: int
@@ -265,6 +268,31 @@ class Round:
     def size(self) -> int:
         """How many pulls it has."""
         return sum(self.allocation)
+
+    @property
+    def end(self) -> int:
+        """The number of its last pull."""
+        return self.first + self.size - 1
+
+    @property
+    def lag(self) -> int:
+        """How far before a pull that is decided those lie that are known by then."""
+        return int(self.seen.get("lag", 1))
+
+    @property
+    def through(self) -> int:
+        """The number of the last pull that was seen when it was decided."""
+        return int(self.seen.get("through", self.first - 1))
+
+    @property
+    def seen_next(self) -> int:
+        """The number of the last pull that the next decision sees for certain.
+
+        That is its own last where there is no lag, and after the first pulls of all arms.
+        """
+        if self.lag == 1 or self.number == 0:
+            return self.end
+        return max(self.through, self.end + 1 - self.lag)
 
     @property
     def edition(self) -> Any:
@@ -332,9 +360,9 @@ class Kept:
 class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 
-    `unresolved` pulls of the round are neither told nor failed. `charged` is what pulls in rounds
-    before this one took of the budget. `broken` arms failed too often in a row. `pardons` counts
-    those that were granted.
+    `unresolved` pulls are neither told nor failed. `charged` is what the pulls that this round was
+    decided from took of the budget. `broken` arms failed too often in a row. `pardons` counts those
+    that were granted.
     """
 
     budget: int
@@ -370,8 +398,8 @@ class PastFact:
 class Pardon:
     """What no longer counts, from the decision after round `after` on: for arms that come back.
 
-    `void` pulls, of earlier rounds, are as if they had been cancelled; `reopened` ones, of the
-    round itself, were issued again. `arms` are those that come back, each with the ordinal from
+    `void` pulls, which the round was decided from, are as if they had been cancelled; so many later
+    ones were `reopened`: issued again. `arms` are those that come back, each with the ordinal from
     which on its failures count again towards too many in a row.
     """
 
