@@ -23,12 +23,15 @@ from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
 from tests.laws.test_allowances import check_schedules, check_spending
+from tests.laws.test_batches_in_groups import check_decided, check_like_arms
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
+from tests.statistical.test_batches_in_groups import check_ahead, check_errors
 from tests.unit.test_noise import check_covariances, check_rates
 from tests.unit.test_rounding import check_rounding
+from tests.unit.test_variances import check_forgotten, check_kept
 
 Rooms = Mapping[str, ModuleType]
 Check = Callable[[Rooms], object]
@@ -313,6 +316,36 @@ DEGENERATE = Named(
     lambda rooms: check_adaptive(rooms["policies.top_two"].POLICY),
 )
 OWN_NOISE = Named("tests/unit/test_noise.py::test_covariances_equal_the_formulas", variances_by_arm)
+KEPT_NOISE = Named(
+    "tests/unit/test_variances.py::test_arms_that_were_not_pulled_since_need_no_new_look",
+    lambda rooms: check_kept(rooms["core.noise"].fill_covariances),
+)
+FORGOTTEN = Named(
+    "tests/unit/test_variances.py::test_a_replication_knows_nothing_of_the_one_before",
+    lambda rooms: check_forgotten(
+        rooms["simulation.reference"].run_chunk, rooms["simulation.experiment"].Experiment
+    ),
+)
+GROUPS = "policies.groups"
+GROUPED = Named(
+    "tests/laws/test_batches_in_groups.py::test_batches_are_decided_as_transcribed",
+    lambda rooms: check_decided(rooms["policies.top_two"].POLICY),
+)
+LIKE_ARMS = Named(
+    "tests/laws/test_batches_in_groups.py::test_no_arm_of_six_like_ones_gets_most_of_a_large_batch",
+    lambda rooms: check_like_arms(rooms["policies.top_two"].POLICY),
+)
+HALF_A_BUDGET = Named(
+    "tests/statistical/test_batches_in_groups.py::test_batches_of_half_the_budget_err_little",
+    lambda rooms: check_errors(
+        rooms["simulation.reference"].run_chunk, rooms["simulation.experiment"].Experiment
+    ),
+)
+AHEAD = Named(
+    "tests/statistical/test_batches_in_groups.py"
+    "::test_what_is_looked_ahead_at_is_what_may_be_seen_by_then",
+    lambda rooms: check_ahead(rooms[GROUPS]),
+)
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -352,7 +385,7 @@ FAULTS = [
     # Courses whose answer is a set.
     fault(
         "settled arms are left out of the set", BODY,
-        "                alive[:] = True\n", "                alive[:] = alive\n",
+        "            if settles and drops:\n", "            if False:\n",
         SETTLING,
     ),
     fault(
@@ -791,7 +824,7 @@ FAULTS = [
     ),
     fault(
         "the log of a few pulls' variance is taken as it comes", "core.variances",
-        "own = math.log(0.5 * scatter) - mean", "own = math.log(scatter / freedom)",
+        "0.5 * scatters[i, c, c]) - mean if", "0.5 * scatters[i, c, c] / half) if",
         OWN_NOISE,
     ),
     fault(
@@ -801,8 +834,80 @@ FAULTS = [
     ),
     fault(
         "an arm that has not varied yet is as noisy as the others", "core.variances",
-        "return math.exp(centre) / max(count, 1)", "return math.exp(centre)",
+        "= math.exp(centre) / max(count, 1)", "= math.exp(centre)",
         OWN_NOISE,
+    ),
+    fault(
+        "an arm's own variance is that of its first pulls", "core.variances",
+        "if logs.counts[i] == counts[i]:", "if logs.counts[i] >= 0:",
+        KEPT_NOISE,
+    ),
+    fault(
+        "variances are still those of the replication before", BODY,
+        "room.log_variances.counts[:] = -1", "pass",
+        FORGOTTEN,
+    ),
+    fault(
+        "what was borrowed before is left when more is borrowed", "core.variances",
+        "if is_new or logs.rests[i, c] < 0.0:", "if logs.rests[i, c] < 0.0:",
+        KEPT_NOISE,
+    ),
+    # Large batches.
+    fault(
+        "a batch is decided whole, however large", GROUPS,
+        "LEAST_GROUP = 16", "LEAST_GROUP = 10**9",
+        GROUPED, LIKE_ARMS, HALF_A_BUDGET,
+    ),
+    fault(
+        "small batches are cut", GROUPS,
+        "LEAST_GROUP = 16", "LEAST_GROUP = 1",
+        GROUPED,
+    ),
+    fault(
+        "groups do not grow with what is promised", GROUPS,
+        "known += start * (size // slots) + min(start, size % slots)", "pass",
+        GROUPED,
+    ),
+    fault(
+        "every group is decided from what was seen at first", GROUPS,
+        "ahead.estimates[i, c] += ahead.roots[i, c, d] * move", "pass",
+        GROUPED, AHEAD, LIKE_ARMS,
+    ),
+    fault(
+        "promised pulls are not counted", GROUPS,
+        "ahead.counts[i] = seen.counts[i] + fresh[i]", "ahead.counts[i] = seen.counts[i]",
+        GROUPED, AHEAD, LIKE_ARMS,
+    ),
+    fault(
+        "an estimate may move by all that it is off", GROUPS,
+        "reach = (1.0 / n - 1.0 / (n + fresh[i])) ** 0.5", "reach = (1.0 / n) ** 0.5",
+        GROUPED, AHEAD,
+    ),
+    fault(
+        "attributes move on their own", GROUPS,
+        "for c in range(d, width):", "for c in range(d, d + 1):",
+        GROUPED, AHEAD,
+    ),
+    fault(
+        "what is promised is not spent", GROUPS,
+        "max(seen.left[0] - spent, 0.0)", "seen.left[0]",
+        GROUPED, AHEAD,
+    ),
+    fault(
+        "dear pulls cost what others do", GROUPS,
+        "spent += fresh[i] * seen.prices[min(i, seen.prices.shape[0] - 1)]", "spent += fresh[i]",
+        GROUPED,
+    ),
+    fault(
+        "moves add up over groups", GROUPS,
+        "            ahead.estimates[i, c] = seen.estimates[i, c]\n        for d",
+        "            pass\n        for d",
+        GROUPED,
+    ),
+    fault(
+        "draws go by the uniform that a pull is chosen by", GROUPS,
+        "name - 1.0 if name >= 1.0 else name", "uniforms[0]",
+        GROUPED,
     ),
     # What rounding leaves, and evidence that no sane study has.
     fault(
@@ -1175,7 +1280,7 @@ FAULTS = [
     ),
     fault(
         "batches are not held to what is left", BODY,
-        " and keep_paid(fresh, prices, left, priority)", "",
+        "goes_on = keep_paid(fresh, prices, left, priority)", "pass",
         SPENDING,
     ),
     fault(

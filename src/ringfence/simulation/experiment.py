@@ -185,6 +185,7 @@ class Experiment:
             budget=allowance.spendable,
             prices=allowance.array,
             cheapest=min(allowance.prices),
+            dearest=max(allowance.prices),
             total=allowance.total,
             batch=self.batch,
             growth=self.growth,

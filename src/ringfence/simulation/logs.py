@@ -26,6 +26,7 @@ from ringfence.core.problem import Problem
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import LARGEST
 from ringfence.core.streams import verdict_stream
+from ringfence.core.variances import no_log_variances
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.tables import (
     Columns,
@@ -258,7 +259,10 @@ def _errors(scatters: Floats, counts: Integers, estimates: Floats, means: Mask) 
     """Return the covariance of every arm's estimates, its noise shrunk as a study's is."""
     pooled, covariances = np.zeros(scatters.shape[1:]), np.zeros(scatters.shape)
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled, estimates, means)
+    fill_covariances(
+        covariances, scatters, counts, pooled, estimates, means,
+        no_log_variances(*estimates.shape),
+    )  # fmt: skip
     return np.asarray(covariances / counts[:, None, None])
 
 

@@ -31,6 +31,7 @@ from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
+from ringfence.core.variances import no_log_variances
 from ringfence.policies.evidence import Evidence
 from ringfence.study.blocks_seen import BlocksSeen
 from ringfence.study.facts import FAILED_METRIC
@@ -398,7 +399,10 @@ class Book:
         fill_pooled(pooled, self.scatters, self.counts)
         fill_scales(scales, pooled)
         means = self.problem.means
-        fill_covariances(covariances, self.scatters, self.counts, pooled, self.estimates, means)
+        fill_covariances(
+            covariances, self.scatters, self.counts, pooled, self.estimates, means,
+            no_log_variances(*self.estimates.shape),
+        )  # fmt: skip
         if not self._known.says_nothing:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)
