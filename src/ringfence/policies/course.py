@@ -274,19 +274,20 @@ def choosing(
         chosen = state.chosen[:slots]
         for k in range(slots):
             chosen[k] = -1
-        then, known = seen, pulls_of(seen.counts)
-        start, end = 0, end_of_group(0, slots, size, known)
+        known = pulls_of(seen.counts)
+        end = end_of_group(0, slots, size, known)
+        choose(seen, uniforms[:end], chosen[:end], state.work)
+        sound = add_chosen(seen, chosen, 0, end, size, fresh)
         if end < slots:
             begin_ahead(seen, uniforms, state.ahead)
-        while True:
-            choose(then, uniforms[start:end], chosen[start:end], state.work)
-            if not add_chosen(seen, chosen, start, end, size, fresh):
-                state.faults[0] += 1
-                return False
-            if end == slots:
-                return True
-            then = further(seen, fresh, state.ahead)
+        while end < slots and sound:
             start, end = end, end_of_group(end, slots, size, known)
+            then = further(seen, fresh, state.ahead)
+            choose(then, uniforms[start:end], chosen[start:end], state.work)
+            sound = add_chosen(seen, chosen, start, end, size, fresh)
+        if not sound:
+            state.faults[0] += 1
+        return sound
 
     if recommend is None:
         answer = asked(question)
