@@ -303,6 +303,7 @@ KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulatio
 COURSE, ALLOWANCE = "policies.course", "core.allowance"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
+URGENCY = "core.urgency"
 SHRINKAGE = "core.shrinkage"
 ROUNDING = Named(
     "tests/unit/test_rounding.py::test_where_rounding_ends",
@@ -894,7 +895,7 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "the best arm is spared nothing", TOP,
+        "the best arm is spared nothing", URGENCY,
         "share * (1.0 - SPARED * (1.0 - share))", "share",
         TOP_TWO,
     ),
@@ -915,59 +916,59 @@ FAULTS = [
     ),
     fault(
         "no hurry at the end of the budget", TOP,
-        "fill_values(seen, best, HASTE / max(seen.left[0], 1), work)",
-        "fill_values(seen, best, 0.0, work)",
+        "fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)",
+        "fill_values(seen.alive, best, 0.0, work)",
         TOP_TWO,
     ),
     fault(
-        "the end of the budget counts whole", TOP,
+        "the end of the budget counts whole", URGENCY,
         "HASTE = 0.7", "HASTE = 1.0",
         TOP_TWO,
     ),
     fault(
-        "the end of the budget counts for little", TOP,
+        "the end of the budget counts for little", URGENCY,
         "cost * (1.0 + rests_on * hurry)", "cost + min(cost * rests_on * hurry, 4.0)",
         TOP_TWO,
     ),
     fault(
-        "a threat rests on its arm's pulls alone", TOP,
+        "a threat rests on its arm's pulls alone", URGENCY,
         "rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))",
         "rests_on = n",
         TOP_TWO,
     ),
     fault(
-        "a tie is settled by the challenger alone", TOP,
+        "a tie is settled by the challenger alone", URGENCY,
         "share = n * per_best / (n * per_best + 1.0)", "share = 0.0",
         TOP_TWO,
     ),
     fault(
-        "what hinders a threat beyond its cost is forgotten", TOP,
+        "what hinders a threat beyond its cost is forgotten", URGENCY,
         "hindrance * math.sqrt(math.sqrt(hindrance)) if rival", "1.0 if rival",
         TOP_TWO,
     ),
     fault(
-        "what hinders a threat counts for its factor and no more", TOP,
+        "what hinders a threat counts for its factor and no more", URGENCY,
         "hindrance * math.sqrt(math.sqrt(hindrance))", "hindrance",
         TOP_TWO,
     ),
     fault(
-        "a threat by one arm alone is taken for as hindered as one by a pair", TOP,
+        "a threat by one arm alone is taken for as hindered as one by a pair", URGENCY,
         "sole = SOLE if", "sole = 1.0 if",
         TOP_TWO,
     ),
     fault(
-        "pulls for rivals' sake do not settle the best arm's own doubt", TOP,
+        "pulls for rivals' sake do not settle the best arm's own doubt", URGENCY,
         "else crowd * crowd", "else 1.0",
         TOP_TWO,
     ),
     fault(
-        "a best arm of few pulls is doubted for their number", TOP,
+        "a best arm of few pulls is doubted for their number", URGENCY,
         "crowd = max(work.pulls[best] * arm_count / pull_count, 1.0)",
         "crowd = work.pulls[best] * arm_count / pull_count",
         TOP_TWO,
     ),
     fault(
-        "promised pulls of the best arm do not settle its own doubt", TOP,
+        "promised pulls of the best arm do not settle its own doubt", URGENCY,
         "(3.0 if crowd > 1.0 else 1.0)", "1.0",
         TOP_TWO,
     ),
@@ -983,12 +984,12 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "a promised pull counts for the log alone", TOP,
+        "a promised pull counts for the log alone", URGENCY,
         "slope = hasty * (2.0 - share) - cost + (", "slope = (",
         TOP_TWO,
     ),
     fault(
-        "a challenger's pull grows its whole cost", TOP,
+        "a challenger's pull grows its whole cost", URGENCY,
         "hasty * (2.0 - share) - cost", "hasty * 2.0 - cost",
         TOP_TWO,
     ),
