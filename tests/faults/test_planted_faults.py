@@ -24,9 +24,11 @@ from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
 from tests.laws.test_allowances import check_schedules, check_spending
 from tests.laws.test_degenerate_evidence import check_adaptive
+from tests.laws.test_sharing import check_joint, check_rooms
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
+from tests.statistical.test_shared_blocks import check_effects, check_items, check_variances
 from tests.unit.test_noise import check_covariances, check_rates
 from tests.unit.test_rounding import check_rounding
 
@@ -305,6 +307,31 @@ BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 URGENCY = "core.urgency"
 SHRINKAGE = "core.shrinkage"
+SHARING, SHARED = "core.sharing", "simulation.shared_records"
+SHARED_LAWS, SHARED_DRAWS = "tests/laws/test_sharing.py", "tests/statistical/test_shared_blocks.py"
+JOINT = Named(
+    f"{SHARED_LAWS}::test_estimates_equal_weighted_least_squares_over_prefixes",
+    lambda rooms: check_joint(rooms[SHARING]),
+)
+LAST_BLOCKS = Named(
+    f"{SHARED_LAWS}::test_what_an_exhausted_arm_cannot_use_goes_to_others",
+    lambda rooms: check_rooms(rooms[SHARING]),
+)
+FEW_BLOCKS, MANY_BLOCKS = (
+    Named(
+        f"{SHARED_DRAWS}::test_levels_and_differences_vary_as_stated",
+        lambda rooms, blocks=blocks: check_variances(rooms[SHARING], 0.9, blocks),
+    )
+    for blocks in (500, 0)
+)
+ITEMS = Named(
+    f"{SHARED_DRAWS}::test_all_arms_meet_the_items_in_one_order_and_none_twice",
+    lambda rooms: check_items(rooms[SHARED]),
+)
+EFFECTS = Named(
+    f"{SHARED_DRAWS}::test_pulls_on_a_block_share_its_effect",
+    lambda rooms: check_effects(rooms[SHARED]),
+)
 ROUNDING = Named(
     "tests/unit/test_rounding.py::test_where_rounding_ends",
     lambda rooms: check_rounding(rooms["core.noise"].is_rounding),
@@ -1278,6 +1305,54 @@ FAULTS = [
         "every chunk has the same stream", "core.streams",
         "_stream(seed, _PULLS, *names)", "_stream(seed, _PULLS, budget)",
         STREAMS,
+    ),
+    fault(
+        "the finite set is forgotten", SHARING,
+        "unseen = 1.0 / blocks if blocks > 0 else 0.0", "unseen = 0.0",
+        JOINT, FEW_BLOCKS,
+    ),
+    fault(
+        "independent variances are used", SHARING,
+        "for rank in range(min(sharing.ranks[i], sharing.ranks[j]) + 1):",
+        "for rank in range(min(sharing.ranks[i], sharing.ranks[j]) + 1 if i == j else 0):",
+        JOINT, MANY_BLOCKS,
+    ),
+    fault(
+        "estimates are left as arms' own means", SHARING,
+        "            estimates[i, c] += shifts[0, i, c]", "            estimates[i, c] += 0.0",
+        JOINT, MANY_BLOCKS,
+    ),
+    fault(
+        "pairs lend each other no correlation", SHARING,
+        "+ LENT_BLOCKS * lent[c, k]", "+ 0.0 * lent[c, k]",
+        JOINT,
+    ),
+    fault(
+        "an arm goes on beyond the last block", SHARING,
+        "over = max(fresh[i] - rooms[i], 0)", "over = 0",
+        LAST_BLOCKS,
+    ),
+    fault(
+        "what an exhausted arm cannot use is lost", SHARING,
+        "while choices > 0 and lost > 0", "while choices > 1000 and lost > 0",
+        LAST_BLOCKS,
+    ),
+    fault(
+        "an item is seen twice", SHARED,
+        "        order[place] = order[block]\n", "",
+        ITEMS,
+    ),
+    fault(
+        "the order of items differs by arm", SHARED,
+        "arrays.rows[arm, order[block], c]",
+        "arrays.rows[arm, order[(block + arm) % order.shape[0]], c]",
+        ITEMS,
+    ),
+    fault(
+        "every arm has an effect of its own on a block", SHARED,
+        "    if block == record.drawn[0]:\n        for c",
+        "    if block >= 0:\n        for c",
+        EFFECTS,
     ),
 ]  # fmt: skip
 

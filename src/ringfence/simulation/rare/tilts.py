@@ -65,8 +65,8 @@ def require_modes(instance: Instance, method: str) -> None:
         )
     if instance.shares:
         raise InputError(
-            f"method = {method!r}: arms of {instance.name!r} share blocks, and it takes independent "
-            "ones. Use method = 'monte-carlo'."
+            f"method = {method!r}: arms of {instance.name!r} share blocks, and must be independent "
+            "for it. Use method = 'monte-carlo'."
         )
 
 
