@@ -25,10 +25,12 @@ from tests.laws.relative import check_relative
 from tests.laws.test_allowances import check_schedules, check_spending
 from tests.laws.test_batches_in_groups import check_decided, check_like_arms
 from tests.laws.test_degenerate_evidence import check_adaptive
+from tests.laws.test_sharing import check_joint, check_rooms
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
 from tests.statistical.test_batches_in_groups import check_ahead, check_errors
+from tests.statistical.test_shared_blocks import check_effects, check_items, check_variances
 from tests.unit.test_noise import check_covariances, check_rates
 from tests.unit.test_rounding import check_rounding
 from tests.unit.test_variances import check_forgotten, check_kept
@@ -306,7 +308,33 @@ KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulatio
 COURSE, ALLOWANCE = "policies.course", "core.allowance"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
+URGENCY = "core.urgency"
 SHRINKAGE = "core.shrinkage"
+SHARING, SHARED = "core.sharing", "simulation.shared_records"
+SHARED_LAWS, SHARED_DRAWS = "tests/laws/test_sharing.py", "tests/statistical/test_shared_blocks.py"
+JOINT = Named(
+    f"{SHARED_LAWS}::test_estimates_equal_weighted_least_squares_over_prefixes",
+    lambda rooms: check_joint(rooms[SHARING]),
+)
+LAST_BLOCKS = Named(
+    f"{SHARED_LAWS}::test_what_an_exhausted_arm_cannot_use_goes_to_others",
+    lambda rooms: check_rooms(rooms[SHARING]),
+)
+FEW_BLOCKS, MANY_BLOCKS = (
+    Named(
+        f"{SHARED_DRAWS}::test_levels_and_differences_vary_as_stated",
+        lambda rooms, blocks=blocks: check_variances(rooms[SHARING], 0.9, blocks),
+    )
+    for blocks in (500, 0)
+)
+ITEMS = Named(
+    f"{SHARED_DRAWS}::test_all_arms_meet_the_items_in_one_order_and_none_twice",
+    lambda rooms: check_items(rooms[SHARED]),
+)
+EFFECTS = Named(
+    f"{SHARED_DRAWS}::test_pulls_on_a_block_share_its_effect",
+    lambda rooms: check_effects(rooms[SHARED]),
+)
 ROUNDING = Named(
     "tests/unit/test_rounding.py::test_where_rounding_ends",
     lambda rooms: check_rounding(rooms["core.noise"].is_rounding),
@@ -999,7 +1027,7 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "the best arm is spared nothing", TOP,
+        "the best arm is spared nothing", URGENCY,
         "share * (1.0 - SPARED * (1.0 - share))", "share",
         TOP_TWO,
     ),
@@ -1020,59 +1048,59 @@ FAULTS = [
     ),
     fault(
         "no hurry at the end of the budget", TOP,
-        "fill_values(seen, best, HASTE / max(seen.left[0], 1), work)",
-        "fill_values(seen, best, 0.0, work)",
+        "fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)",
+        "fill_values(seen.alive, best, 0.0, work)",
         TOP_TWO,
     ),
     fault(
-        "the end of the budget counts whole", TOP,
+        "the end of the budget counts whole", URGENCY,
         "HASTE = 0.7", "HASTE = 1.0",
         TOP_TWO,
     ),
     fault(
-        "the end of the budget counts for little", TOP,
+        "the end of the budget counts for little", URGENCY,
         "cost * (1.0 + rests_on * hurry)", "cost + min(cost * rests_on * hurry, 4.0)",
         TOP_TWO,
     ),
     fault(
-        "a threat rests on its arm's pulls alone", TOP,
+        "a threat rests on its arm's pulls alone", URGENCY,
         "rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))",
         "rests_on = n",
         TOP_TWO,
     ),
     fault(
-        "a tie is settled by the challenger alone", TOP,
+        "a tie is settled by the challenger alone", URGENCY,
         "share = n * per_best / (n * per_best + 1.0)", "share = 0.0",
         TOP_TWO,
     ),
     fault(
-        "what hinders a threat beyond its cost is forgotten", TOP,
+        "what hinders a threat beyond its cost is forgotten", URGENCY,
         "hindrance * math.sqrt(math.sqrt(hindrance)) if rival", "1.0 if rival",
         TOP_TWO,
     ),
     fault(
-        "what hinders a threat counts for its factor and no more", TOP,
+        "what hinders a threat counts for its factor and no more", URGENCY,
         "hindrance * math.sqrt(math.sqrt(hindrance))", "hindrance",
         TOP_TWO,
     ),
     fault(
-        "a threat by one arm alone is taken for as hindered as one by a pair", TOP,
+        "a threat by one arm alone is taken for as hindered as one by a pair", URGENCY,
         "sole = SOLE if", "sole = 1.0 if",
         TOP_TWO,
     ),
     fault(
-        "pulls for rivals' sake do not settle the best arm's own doubt", TOP,
+        "pulls for rivals' sake do not settle the best arm's own doubt", URGENCY,
         "else crowd * crowd", "else 1.0",
         TOP_TWO,
     ),
     fault(
-        "a best arm of few pulls is doubted for their number", TOP,
+        "a best arm of few pulls is doubted for their number", URGENCY,
         "crowd = max(work.pulls[best] * arm_count / pull_count, 1.0)",
         "crowd = work.pulls[best] * arm_count / pull_count",
         TOP_TWO,
     ),
     fault(
-        "promised pulls of the best arm do not settle its own doubt", TOP,
+        "promised pulls of the best arm do not settle its own doubt", URGENCY,
         "(3.0 if crowd > 1.0 else 1.0)", "1.0",
         TOP_TWO,
     ),
@@ -1088,12 +1116,12 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "a promised pull counts for the log alone", TOP,
+        "a promised pull counts for the log alone", URGENCY,
         "slope = hasty * (2.0 - share) - cost + (", "slope = (",
         TOP_TWO,
     ),
     fault(
-        "a challenger's pull grows its whole cost", TOP,
+        "a challenger's pull grows its whole cost", URGENCY,
         "hasty * (2.0 - share) - cost", "hasty * 2.0 - cost",
         TOP_TWO,
     ),
@@ -1382,6 +1410,54 @@ FAULTS = [
         "every chunk has the same stream", "core.streams",
         "_stream(seed, _PULLS, *names)", "_stream(seed, _PULLS, budget)",
         STREAMS,
+    ),
+    fault(
+        "the finite set is forgotten", SHARING,
+        "unseen = 1.0 / blocks if blocks > 0 else 0.0", "unseen = 0.0",
+        JOINT, FEW_BLOCKS,
+    ),
+    fault(
+        "independent variances are used", SHARING,
+        "for rank in range(min(sharing.ranks[i], sharing.ranks[j]) + 1):",
+        "for rank in range(min(sharing.ranks[i], sharing.ranks[j]) + 1 if i == j else 0):",
+        JOINT, MANY_BLOCKS,
+    ),
+    fault(
+        "estimates are left as arms' own means", SHARING,
+        "            estimates[i, c] += shifts[0, i, c]", "            estimates[i, c] += 0.0",
+        JOINT, MANY_BLOCKS,
+    ),
+    fault(
+        "pairs lend each other no correlation", SHARING,
+        "+ LENT_BLOCKS * lent[c, k]", "+ 0.0 * lent[c, k]",
+        JOINT,
+    ),
+    fault(
+        "an arm goes on beyond the last block", SHARING,
+        "over = max(fresh[i] - rooms[i], 0)", "over = 0",
+        LAST_BLOCKS,
+    ),
+    fault(
+        "what an exhausted arm cannot use is lost", SHARING,
+        "while choices > 0 and lost > 0", "while choices > 1000 and lost > 0",
+        LAST_BLOCKS,
+    ),
+    fault(
+        "an item is seen twice", SHARED,
+        "        order[place] = order[block]\n", "",
+        ITEMS,
+    ),
+    fault(
+        "the order of items differs by arm", SHARED,
+        "arrays.rows[arm, order[block], c]",
+        "arrays.rows[arm, order[(block + arm) % order.shape[0]], c]",
+        ITEMS,
+    ),
+    fault(
+        "every arm has an effect of its own on a block", SHARED,
+        "    if block == record.drawn[0]:\n        for c",
+        "    if block >= 0:\n        for c",
+        EFFECTS,
     ),
 ]  # fmt: skip
 

@@ -103,9 +103,9 @@ class AdaptivePolicy(Policy):
     counts the rules that have had this name: raise it with a rule that chooses otherwise, so that
     an audit does not take what the one before it chose for a mistake. `choose` and `answer` are for
     the best feasible arm; of other `questions` that a policy answers, `choose_for(question)` has
-    the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms that
-    share blocks: it goes by their joint covariance, and works in what `make_sharing_work` makes.
-    Without it arms are taken for what they are by themselves.
+    the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms
+    that share blocks: it goes by their joint covariance, and works in what `make_sharing_work`
+    makes. Without it arms are taken for what they are by themselves.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")

@@ -74,8 +74,9 @@ class Room(NamedTuple):
     """The arrays of one replication, used again by the next.
 
     Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
-    differences then, and `estimates` and `covariances` are those of the arms themselves. `marked`
-    are the arms of the answer, `everyone` are all.
+    differences then, and `estimates` and `covariances` are those of the arms themselves. Where arms
+    share blocks, `covariances` are theirs of one pull. `marked` are the arms of the answer,
+    `everyone` are all.
     """
 
     record: Any
@@ -116,7 +117,7 @@ def make_room(
         uniforms=np.zeros(design.slots),
         scratch=np.zeros((width + 2, width)),
         estimates=np.zeros((arm_count, width) if relative else (1, 1)),
-        covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
+        covariances=design.covariances.copy() if relative or shares else np.zeros((1, 1, 1)),
         factors=np.zeros(width - 1) if factors is None else factors,
         marked=np.zeros(arm_count, np.bool_),
         everyone=np.ones(arm_count, np.bool_),
@@ -192,6 +193,8 @@ def make_body(
         baseline, factors, marked = seen.baseline[0], room.factors, room.marked
         if relative:
             estimates, covariances = room.estimates, room.covariances
+        elif shares:
+            estimates, covariances = seen.estimates, room.covariances
         else:
             estimates, covariances = seen.estimates, seen.covariances
 
@@ -207,6 +210,9 @@ def make_body(
                     priority[i] = room.priorities[i, 0]
             state.faults[0] = 0
             begin(seen, state, fresh)
+            if shares:
+                fill_rooms(seen.sharing, counts, design.blocks)
+                keep_open(fresh, seen.sharing.rooms, counts, alive, 0)
             pulled, spent, step, gone, lost_in, goes_on = 0, 0, 0, 0, -1, True
             while goes_on:
                 for i in range(arm_count):
@@ -259,10 +265,10 @@ def make_body(
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
+                if shares and goes_on:
+                    goes_on = keep_open(fresh, seen.sharing.rooms, counts, alive, design.slots)
                 if chooses and goes_on and size * design.dearest > left:
                     goes_on = keep_paid(fresh, prices, left, priority)
-                if shares and goes_on:
-                    goes_on = keep_open(fresh, seen.sharing.rooms, counts, alive, chooses)
                 if drops and state.dropped_count[0] > gone and lost_in < 0:
                     if settles:  # the sides that arms were settled on
                         looks_so(

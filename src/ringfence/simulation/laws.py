@@ -126,8 +126,15 @@ class Law(Protocol):
 class MeansLaw:
     """What laws have in common whose attributes are means of what each pull contributes."""
 
-    needs_pulls = False
-    blocks: int | None = None
+    @property
+    def needs_pulls(self) -> bool:
+        """Whether sums do not suffice: they do."""
+        return False
+
+    @property
+    def blocks(self) -> int | None:
+        """None: pulls of different arms have nothing in common."""
+        return None
 
     def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
         """Return means and scatter, exactly zero for what does not vary."""
