@@ -11,7 +11,7 @@ from ringfence.core.showing import html_of
 from ringfence.reports.arms_table import FEW, layouts, rows_of
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import shown_arms
-from ringfence.reports.verdict import CAVEAT, findings, sentence
+from ringfence.reports.verdict import cautions, findings, sentence
 from ringfence.study.facts import Definition
 from ringfence.study.verdict import Verdict
 
@@ -24,7 +24,8 @@ def block(headline: str, *parts: str) -> str:
 @html_of.register
 def verdict_html(verdict: Verdict) -> str:
     """Return a verdict: its sentence, the arms, what else was found."""
-    return block(sentence(verdict), arms_table(verdict), items([*findings(verdict), CAVEAT]))
+    said = [*findings(verdict), *cautions(verdict)]
+    return block(sentence(verdict), arms_table(verdict), items(said))
 
 
 def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdict | str) -> str:

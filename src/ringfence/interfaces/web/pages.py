@@ -187,7 +187,7 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
     return content | {
         "sentence": words.sentence(verdict),
         "findings": words.findings(verdict),
-        "caveat": words.CAVEAT,
+        "cautions": words.cautions(verdict),
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
         "left_out": len(verdict.arms) - len(shown),
