@@ -119,7 +119,8 @@ class StudyViews:
     def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
         """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
 
-        Kinds are `map`, `timeline`, `allocation` and `evidence`; themes `light`, `dark`, `print`.
+        Kinds are `map`, `timeline`, `allocation`, `evidence` and `differences`; themes are `light`,
+        `dark` and `print`.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(

@@ -16,6 +16,12 @@ from typing import Any
 from ringfence.core.stated import ARMS, COVARIANCE
 from ringfence.reports.arms_table import layouts, rows_of
 from ringfence.reports.departures import departure
+from ringfence.reports.differences import (
+    NOTE,
+    compared_arms,
+    difference_layouts,
+    difference_title,
+)
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
@@ -68,7 +74,7 @@ def record_html(
 ) -> str:
     """Return the record as one HTML page, with pictures where they can be drawn."""
     definition = plan.definition
-    drawn = study_pictures(plan, verdict, rounds, ["map", "timeline", "evidence"])
+    drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
     pictures = drawn or {}
     title = f"{definition.name}: decision record"
     parts = [
@@ -79,6 +85,7 @@ def record_html(
         _picture(pictures, "map"),
         f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
         _arms(plan, verdict),
+        _differences(verdict, _picture(pictures, "differences")),
         "<h2>Fixed before the data</h2>",
         _fixed(definition, created_at, rounds[0].lag if rounds else 1),
         "<h2>Rounds</h2>",
@@ -108,6 +115,15 @@ def _arms(plan: Plan, verdict: Verdict) -> str:
     whole = layouts(verdict, plan.problem.constraints, ordered_arms(verdict))[0]
     note = "Estimates are followed by 95% intervals; the margin is in units of the noise."
     return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
+
+
+def _differences(verdict: Verdict, picture: str) -> str:
+    """Return how far arms are from the answer, where some can be compared with it."""
+    arms = compared_arms(verdict)
+    if not arms:
+        return ""
+    told = table(*rows_of(difference_layouts(arms)[0]))
+    return f"<h2>{escape(difference_title(verdict))}</h2>{picture}{told}<p>{escape(NOTE)}</p>"
 
 
 def _as_decided(definition: Definition, lag: int) -> str:

@@ -30,7 +30,7 @@ from ringfence.core.running import (
 from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
-from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
+from ringfence.core.statistics import MEAN, SHARE_UP_TO, contribution, contributions
 from ringfence.core.variances import no_log_variances
 from ringfence.policies.evidence import Evidence
 from ringfence.study.blocks_seen import BlocksSeen
@@ -43,6 +43,11 @@ def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
     Two at least, unless all noise was stated: from one none can be estimated.
     """
     return max(1 if noise.is_whole(problem) else 2, problem.least_pulls)
+
+
+def _are_means(kinds: Integers) -> Mask:
+    """Tell which attributes are means of what pulls contribute, and no function of one's own."""
+    return np.asarray((kinds >= MEAN) & (kinds <= SHARE_UP_TO))
 
 
 class Book:
@@ -133,7 +138,7 @@ class Book:
         """Return what each pull contributes to the means and shares [pull, attribute]."""
         recipe = self._recipe
         found = np.zeros((len(metrics), len(recipe.kinds)))
-        for c in np.flatnonzero(recipe.kinds <= SHARE_UP_TO).tolist():
+        for c in np.flatnonzero(_are_means(recipe.kinds)).tolist():
             column = metrics[:, recipe.metric_of[c]]
             found[:, c] = recipe.signs[c] * contributions(recipe.kinds[c], recipe.levels[c], column)
         return found
@@ -410,7 +415,7 @@ class Book:
         estimates, sharing = self.estimates, None
         if self._blocks is not None:
             of_blocks = self._blocks.noise_of_blocks(covariances, self.counts)
-            shared = self._recipe.kinds <= SHARE_UP_TO
+            shared = _are_means(self._recipe.kinds)
             shared[self._of_failures] &= not self.failures.any()
             estimates, sharing = self._blocks.sharing(estimates, of_blocks, priority, shared)
             fill_own(covariances, sharing, self.counts)

@@ -326,7 +326,7 @@ def record(study: AnyStudy) -> Response:
 )
 @costly("documents")
 def figure(
-    kind: Literal["map", "timeline", "allocation", "evidence"],
+    kind: Literal["map", "timeline", "allocation", "evidence", "differences"],
     shelf: AnyShelf,
     name: str,
     format: Literal["json", "svg", "png", "pdf"] = "json",  # noqa: A002 - a word of the interface

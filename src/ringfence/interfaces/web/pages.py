@@ -24,9 +24,10 @@ from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
-from ringfence.reports.arms_table import brief_chance
+from ringfence.reports.arms_table import brief_chance, rows_of
 from ringfence.reports.cards import cards_of
 from ringfence.reports.departures import no_answer, standing
+from ringfence.reports.differences import compared_arms, difference_layouts
 from ringfence.reports.ordering import shown_arms
 from ringfence.reports.sheet import KIND_WORDS, limits_of
 from ringfence.study.exploring import what_if
@@ -43,6 +44,7 @@ FIGURES = {
     "timeline": "The course of the study",
     "allocation": "Where the pulls went",
     "evidence": "Evidence against each challenger",
+    "differences": "Differences from the answer",
 }
 
 router = APIRouter(
@@ -184,12 +186,14 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         is_over = look.status.finished
         return content | {"waiting": no_answer(plan, look.view) if is_over else _WAITING}
     shown = shown_arms(verdict, len(verdict.arms) if every_arm else MOST_ARMS)
+    compared = compared_arms(verdict, shown)
     return content | {
         "sentence": words.sentence(verdict),
         "findings": words.findings(verdict),
-        "caveat": words.CAVEAT,
+        "cautions": words.cautions(verdict),
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
+        "differences": rows_of(difference_layouts(compared)[0]) if compared else None,
         "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),

@@ -5,6 +5,7 @@ from typing import Any
 
 from ringfence.core.errors import one_of
 from ringfence.reports.charts.allocation import allocation_chart
+from ringfence.reports.charts.differences import differences_chart
 from ringfence.reports.charts.evidence import evidence_chart
 from ringfence.reports.charts.map import map_chart
 from ringfence.reports.charts.themes import Theme, find_theme, themed
@@ -21,6 +22,7 @@ STUDY_CHARTS: dict[str, StudyChart] = {
     "timeline": timeline_chart,
     "allocation": allocation_chart,
     "evidence": evidence_chart,
+    "differences": differences_chart,
 }
 
 
@@ -40,7 +42,7 @@ def study_chart(
     theme: str | Theme = "light",
     fluid: bool = False,
 ) -> Any:
-    """Return a chart of a study: `map`, `timeline`, `allocation` or `evidence`.
+    """Return a chart of a study: `map`, `timeline`, `allocation`, `evidence` or `differences`.
 
     With `fluid` it is as wide as what holds it, and transparent. Rounds may be thinned; the last
     one must be among them.
