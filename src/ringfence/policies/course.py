@@ -242,11 +242,13 @@ def choosing(
     question: Question,
     *,
     shares: bool = False,
+    whole: bool = False,
 ) -> Course:
     """Return the course that warms every arm up and then pulls what a rule chooses.
 
     It answers with the arm that the policy would `recommend`, or else as the estimates look. With
-    `shares` arms share blocks, and the rule is shown what they tell of each other.
+    `shares` arms share blocks, and the rule is shown what they tell of each other. A rule that
+    decides large batches in groups of its own has each `whole`.
     """
     further = look_ahead_together if shares else look_ahead
 
@@ -275,7 +277,7 @@ def choosing(
         for k in range(slots):
             chosen[k] = -1
         known = pulls_of(seen.counts)
-        end = end_of_group(0, slots, size, known)
+        end = slots if whole else end_of_group(0, slots, size, known)
         choose(seen, uniforms[:end], chosen[:end], state.work)
         sound = add_chosen(seen, chosen, 0, end, size, fresh)
         if end < slots:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
+from ringfence.core.hours import Hours
 from ringfence.core.sharing import Sharing
 
 NOBODY: Integers = np.array([-1])
@@ -33,7 +34,8 @@ class Evidence(NamedTuple):
     runs a policy also sees to it that no batch costs more than is left.
 
     Where arms share blocks, `sharing` has the joint covariance of the estimates, and `covariances`
-    are what each arm's own estimates would have for one pull.
+    are what each arm's own estimates would have for one pull. Where they share hours, `hours` has
+    what is needed to foresee the next one.
     """
 
     estimates: Floats
@@ -48,6 +50,7 @@ class Evidence(NamedTuple):
     baseline: Integers = NOBODY
     prices: Floats = EQUAL
     sharing: Sharing | None = None
+    hours: Hours | None = None
 
 
 Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]

@@ -73,8 +73,8 @@ class Plan:
     @property
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
-        shares = self.sharing.blocks_of_truth is not None
-        return self.policy.course_for(self.problem.question, shares=shares)
+        shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
+        return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
 
     @property
     def arm_count(self) -> int:
@@ -176,6 +176,7 @@ class Plan:
             counts_failures=self.definition.counts_failures,
             prices=self.allowance(0).relative,
             blocks=self.sharing.blocks_of_truth,
+            has_hours=self.sharing.has_hours,
         )
 
 

@@ -305,7 +305,7 @@ class Reader:
         is_missing = ~harvest.is_charged & ~is_over
         is_lost = harvest.is_failed & ~harvest.is_charged
         sharing = self.plan.sharing
-        on_blocks = None if sharing.blocks_of_truth is None else sharing.blocks_of(harvest)
+        on_blocks = sharing.blocks_of(harvest) if sharing.compares else None
         self.told += int(np.count_nonzero(harvest.is_told))
         self.failed += int(np.count_nonzero(is_failed))
         self.lost += int(np.count_nonzero(is_lost))
