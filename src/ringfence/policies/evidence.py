@@ -31,8 +31,8 @@ class Evidence(NamedTuple):
     dropped, and rules need not know. `prices` are relative to the reference price, by arm; whoever
     runs a policy also sees to it that no batch costs more than is left.
 
-    Where arms share blocks, `sharing` is a `Sharing`, with the joint covariance of the estimates, and
-    `covariances` are what each arm's own estimates would have for one pull; else it is None.
+    Where arms share blocks, `sharing` is a `Sharing` with the joint covariance of the estimates,
+    and `covariances` are what each arm's own estimates would have for one pull; else it is None.
     """
 
     estimates: Floats

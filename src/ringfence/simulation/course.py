@@ -72,8 +72,8 @@ class Room(NamedTuple):
 
     Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
     differences then, and `estimates` and `covariances` are those of the arms themselves. Where arms
-    share blocks, `covariances` are theirs of one pull, and `sharing` is a `SharingWork`. `marked` are the arms of the answer,
-    `everyone` are all.
+    share blocks, `covariances` are theirs of one pull, and `sharing` is a `SharingWork`. `marked`
+    are the arms of the answer, `everyone` are all.
     """
 
     record: Any
