@@ -320,13 +320,16 @@ LAST_BLOCKS = Named(
     f"{SHARED_LAWS}::test_what_an_exhausted_arm_cannot_use_goes_to_others",
     lambda rooms: check_rooms(rooms[SHARING]),
 )
-FEW_BLOCKS, MANY_BLOCKS = (
-    Named(
+
+
+def varying(blocks: int) -> Named:
+    return Named(
         f"{SHARED_DRAWS}::test_levels_and_differences_vary_as_stated",
-        lambda rooms, blocks=blocks: check_variances(rooms[SHARING], 0.9, blocks),
+        lambda rooms: check_variances(rooms[SHARING], 0.9, blocks),
     )
-    for blocks in (500, 0)
-)
+
+
+FEW_BLOCKS, MANY_BLOCKS = varying(500), varying(0)
 ITEMS = Named(
     f"{SHARED_DRAWS}::test_all_arms_meet_the_items_in_one_order_and_none_twice",
     lambda rooms: check_items(rooms[SHARED]),

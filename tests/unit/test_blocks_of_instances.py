@@ -88,6 +88,18 @@ def test_an_effect_of_zero_changes_no_error_rate() -> None:
     assert abs(rates[0] - rates[1]) < 4.9 * np.sqrt(0.5 / 6000)
 
 
+@pytest.mark.parametrize("scales", ["known", "estimated"])
+def test_compiled_and_plain_bodies_draw_and_choose_alike(scales: str) -> None:
+    compiled, plain = (
+        rf.simulate(
+            instance(), "top-two", budget=40, replications=5, scales=scales, batch=4, engine=engine
+        )
+        for engine in ("cpu", "reference")
+    )
+    assert compiled.mean_pulls == plain.mean_pulls
+    assert compiled.chosen == plain.chosen
+
+
 def test_an_arm_may_be_left_out() -> None:
     fewer = without(instance(), 2)
     assert fewer is not None

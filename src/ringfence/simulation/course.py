@@ -22,7 +22,6 @@ from ringfence.core.baseline import (
 )
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.sharing import (
-    SharingWork,
     fill_difference_roots,
     fill_own,
     fill_rooms,
@@ -75,8 +74,8 @@ class Room(NamedTuple):
 
     Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
     differences then, and `estimates` and `covariances` are those of the arms themselves. Where arms
-    share blocks, `covariances` are theirs of one pull. `marked` are the arms of the answer,
-    `everyone` are all.
+    share blocks, `covariances` are theirs of one pull, and `sharing` is a `SharingWork`. `marked`
+    are the arms of the answer, `everyone` are all.
     """
 
     record: Any
@@ -92,7 +91,7 @@ class Room(NamedTuple):
     factors: Floats
     marked: Mask
     everyone: Mask
-    sharing: SharingWork | None = None
+    sharing: Any = None
 
 
 def make_room(

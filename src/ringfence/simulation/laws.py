@@ -163,7 +163,7 @@ class GaussianLaw(MeansLaw):
         return np.zeros(self.means.shape[1])
 
     @property
-    def covariances(self) -> list[Floats]:
+    def covariances(self) -> list[Floats] | None:
         """Each arm's covariance of the oriented attributes."""
         return list(self.covariance)
 
@@ -190,7 +190,7 @@ class GaussianLaw(MeansLaw):
         return bool(np.all(self._variances == self._variances[0]))
 
     @property
-    def arrays(self) -> GaussianArrays:
+    def arrays(self) -> Any:
         """Means and factors."""
         return GaussianArrays(self.means, self.factors)
 
@@ -350,7 +350,7 @@ class TableLaw(MeansLaw):
         return _averaged(self.true_covariances)
 
     @property
-    def arrays(self) -> TableArrays:
+    def arrays(self) -> Any:
         """The rows and where each arm's begin."""
         return TableArrays(self.rows, self.starts)
 

@@ -44,22 +44,26 @@ class Branch(NamedTuple):
     parts: tuple[Any, ...]
 
 
-def layout_of(example: Any) -> Leaf | Branch:
-    """Return the layout of a tree of named tuples of arrays."""
+def layout_of(example: Any) -> Leaf | Branch | None:
+    """Return the layout of a tree of named tuples of arrays; of what is not there, None."""
+    if example is None:
+        return None
     if isinstance(example, np.ndarray):
         return Leaf(example.shape, example.dtype.name)
     return Branch(type(example), tuple(layout_of(part) for part in example))
 
 
-def size_of(layout: Leaf | Branch) -> int:
+def size_of(layout: Leaf | Branch | None) -> int:
     """Return the bytes of all arrays in a layout."""
+    if layout is None:
+        return 0
     if isinstance(layout, Leaf):
         return int(np.prod(layout.shape)) * np.dtype(layout.kind).itemsize
     return sum(size_of(part) for part in layout.parts)
 
 
 @cache
-def room_maker(layout: Leaf | Branch, shared: frozenset[str]) -> Callable[[Any], Any]:
+def room_maker(layout: Leaf | Branch | None, shared: frozenset[str]) -> Callable[[Any], Any]:
     """Return the function that gives a thread its own copy of an example of that layout.
 
     Arrays whose path is in `shared` are only read: a block has one copy of them while they are
@@ -84,8 +88,10 @@ class _Writer:
         self.lines: list[str] = []
         self.classes: dict[str, Any] = {}
 
-    def write(self, layout: Leaf | Branch, path: str) -> str:
+    def write(self, layout: Leaf | Branch | None, path: str) -> str:
         """Return the expression for a part of the tree."""
+        if layout is None:
+            return "None"
         if isinstance(layout, Branch):
             name = f"{layout.made.__name__}_{len(self.classes)}"
             self.classes[name] = layout.made
