@@ -25,10 +25,12 @@ from ringfence.reports.differences import (
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
+from ringfence.reports.shared_record import shared_html
 from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.verdict import remarks, sentence
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
+from ringfence.study.outcomes import Outcomes
 from ringfence.study.sharing import Sharing
 from ringfence.study.verdict import Verdict
 
@@ -71,8 +73,12 @@ def record_html(
     observations: Mapping[str, Sequence[Any]],
     *,
     created_at: float | None = None,
+    shared: tuple[Outcomes, Mapping[int, Any]] | None = None,
 ) -> str:
-    """Return the record as one HTML page, with pictures where they can be drawn."""
+    """Return the record as one HTML page, with pictures where they can be drawn.
+
+    `shared` is what arms did on items or in hours that they share, and the items that are shown.
+    """
     definition = plan.definition
     drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
     pictures = drawn or {}
@@ -86,6 +92,7 @@ def record_html(
         f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
         _arms(plan, verdict),
         _differences(verdict, _picture(pictures, "differences")),
+        "" if shared is None else shared_html(verdict, *shared),
         "<h2>Fixed before the data</h2>",
         _fixed(definition, created_at, rounds[0].lag if rounds else 1),
         "<h2>Rounds</h2>",

@@ -20,7 +20,7 @@ def figure(
         str,
         typer.Option(
             "--kind",
-            help="map, timeline, allocation, evidence or differences.",
+            help="map, timeline, allocation, evidence, differences; items or hours.",
             autocompletion=completing.among(*KINDS),
         ),
     ] = "map",
@@ -33,7 +33,7 @@ def figure(
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
-    """Draw a study: its map, its timeline, its allocation, its evidence or its differences."""
+    """Draw a study: its map, timeline, allocation, evidence or differences; its items or hours."""
     from ringfence.reports.charts import require_chart_path, require_study_chart, save_chart
 
     require_study_chart(kind, theme)

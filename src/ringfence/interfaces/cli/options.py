@@ -7,7 +7,7 @@ from typer.core import TyperCommand
 
 from ringfence.interfaces.cli import completing
 
-KINDS = ("map", "timeline", "allocation", "evidence", "differences")
+KINDS = ("map", "timeline", "allocation", "evidence", "differences", "items", "hours")
 THEMES = ("light", "dark", "print")
 
 Answer = Annotated[

@@ -452,6 +452,30 @@ class RawPulls(BaseModel):
     before: int | None
 
 
+class Result(BaseModel):
+    """What an arm was told on an item: means of its pulls there."""
+
+    arm: str
+    item: int
+    values: dict[str, float]
+    pulls: int
+
+
+class Item(BaseModel):
+    """An item that some arm was told on."""
+
+    item: Annotated[int, Field(description="Its number, as exports have it.")]
+    content: Annotated[Any, Field(description="What it is; its number where that is all.")]
+
+
+class Results(BaseModel):
+    """Results by item; `next` asks for further items, null if there are none."""
+
+    items: list[Item]
+    results: list[Result]
+    next: int | None
+
+
 class Problem(BaseModel):
     """What is wrong: `detail` has key, value, rule and remedy. Nothing was changed."""
 
