@@ -109,7 +109,8 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom
 def is_open(seen: Evidence, arm: int, work: SharingRoom) -> bool:
     """Tell whether there is a block that an arm has not seen, and was not promised."""
     promised: float = work.pulls[arm] - max(seen.counts[arm], 1)
-    return promised < seen.sharing.rooms[arm]
+    room: int = seen.sharing.rooms[arm]
+    return promised < room
 
 
 def fill_contrasts(seen: Evidence, sharing: Sharing, work: SharingRoom) -> None:
