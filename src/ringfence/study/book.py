@@ -5,7 +5,7 @@ give the same numbers to the last bit, whoever evaluated them and when. May touc
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
-from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
+from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own, fill_sharing
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import MEAN, SHARE_UP_TO, contribution, contributions
@@ -66,6 +66,7 @@ class Book:
         prices: Floats | None = None,
         blocks: int | None = None,
         has_hours: bool = False,
+        share: Callable[..., None] = fill_sharing,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added.
 
@@ -107,7 +108,7 @@ class Book:
         self._samples: list[list[Floats]] = [[] for _ in arms]
         self._blocks: BlocksSeen | HoursSeen | None = None
         if blocks is not None:
-            self._blocks = BlocksSeen(len(arms), width, blocks)
+            self._blocks = BlocksSeen(len(arms), width, blocks, share)
         elif has_hours:
             self._blocks = HoursSeen(len(arms), width)
 
