@@ -140,11 +140,16 @@ def test_the_clearest_come_first_and_lists_end() -> None:
     outcomes = table({"a": [1, 2, 3, 4, 0], "b": [2, 5, 9, 1, 0]})
     contest = contest_of(outcomes, 0, 1)
     assert contest.won == (2, 1, 0)
-    contents = {10 + k: {"name": f"n{k}", "long": "x"} for k in range(5)}
+    contents: dict[int, Any] = {10 + k: {"name": f"n{k}", "long": "x"} for k in range(5)}
     won, lost = told_of(contest, outcomes, contents, 2)
     assert [(one.name, one.own, one.rival) for one in won] == [("n2", "3", "9"), ("n1", "2", "5")]
     assert [one.name for one in lost] == ["n3"]
     assert won[0].text == '{"name": "n2", "long": "x"}'
+    contents |= {11: {"text": "nameless"}, 12: "plain text"}
+    won, _ = told_of(contest, outcomes, contents, 2)
+    assert [(one.name, one.text) for one in won] == [
+        ("12", "plain text"), ("11", '{"text": "nameless"}')
+    ]  # fmt: skip
 
 
 def test_where_higher_is_better_more_wins_and_is_shown_as_it_was_told() -> None:
