@@ -101,7 +101,7 @@ def run_rows(matrix: Matrix, outcomes: Outcomes) -> list[dict[str, Any]]:
     """Return the same picture in shorter lists: neighbours of one shade are drawn as one."""
     rows = []
     for place, shades in enumerate(matrix.shades):
-        begins = np.flatnonzero(np.append([True], ~_alike(shades[1:], shades[:-1])))
+        begins = np.flatnonzero(np.append([True], shades[1:] != shades[:-1]))
         ends = np.append(begins[1:], len(shades))
         drawn = ~np.isnan(shades[begins])
         rows.append(_row(matrix, outcomes, place, begins[drawn], ends[drawn]))
@@ -118,10 +118,6 @@ def _row(
         "end": ends.tolist(),
         "shade": matrix.shades[place, begins].round(3).tolist(),
     }
-
-
-def _alike(one: Floats, other: Floats) -> Any:
-    return (one == other) | (np.isnan(one) & np.isnan(other))
 
 
 def items_subtitle(verdict: Verdict, matrix: Matrix) -> list[str]:
