@@ -10,6 +10,7 @@ import numpy as np
 
 from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
+from ringfence.study.changing import Change, changes_of
 from ringfence.study.deciding import Plan, next_round
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
@@ -25,7 +26,8 @@ _ROUNDS_AT_ONCE = 64
 class Audit:
     """What an audit found: `problems` in words, none if all is well.
 
-    `notes` say what could not be checked, though nothing is wrong with it.
+    `notes` say what could not be checked, though nothing is wrong with it. `changes` are the
+    metrics that changed while the study ran.
     """
 
     study: str
@@ -37,6 +39,7 @@ class Audit:
     lost: int
     void: int
     budget: int
+    changes: tuple[Change, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -73,7 +76,7 @@ def audit(
     course = _course(plan, ledger, stock)
     _, unbrought = readable(ledger.past, lambda _: (), ())
     problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
-    other_noise = list[int]()
+    other_noise, changes = list[int](), list[Change]()
     if not problems:
         problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
@@ -84,7 +87,7 @@ def audit(
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),
-            *_decisions(plan, ledger, course.count, pardons, other_noise, advance),
+            *_decisions(plan, ledger, course.count, pardons, other_noise, changes, advance),
         ]
     return Audit(
         study=plan.definition.name,
@@ -96,6 +99,7 @@ def audit(
         lost=stock.lost,
         void=stock.void,
         budget=head.budget,
+        changes=tuple(changes),
     )
 
 
@@ -261,13 +265,14 @@ def _decisions(
     count: int,
     pardons: Sequence[Pardon],
     other_noise: list[int],
+    changes: list[Change],
     advance: Advance,
 ) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
     With the pardons that had been granted by then. What another edition of the rule chose cannot
     be decided again, nor what went by other noise: the numbers of such rounds are put into
-    `other_noise`.
+    `other_noise`, and what changed over time into `changes`.
     """
     problems, head = [], ledger.head
     reader, tally = Reader(plan), ledger.tally()
@@ -294,6 +299,7 @@ def _decisions(
         advance(reader.read - done)
         before, done = one, reader.read
     broken = reader.catch_up(ledger, head).broken
+    changes += changes_of(reader.book)
     advance(head.issued - done)
     if set(broken) != set(head.broken):
         problems.append(

@@ -176,6 +176,7 @@ class Plan:
             prices=self.allowance(0).relative,
             blocks=self.sharing.blocks_of_truth,
             has_hours=self.sharing.has_hours,
+            watches_time=not self.definition.blocks,
         )
 
 

@@ -171,7 +171,8 @@ class Reader:
                 if place >= 0:  # else it was begun
                     self._replace_lost(one)
                 if harvest is not None and one.size:
-                    self._add(harvest.part(slice(max(place, 0), max(place + one.size, 0))))
+                    fresh = harvest.part(slice(max(place, 0), max(place + one.size, 0)))
+                    self._add(fresh, first + max(place, 0))
                 self._part(one)
                 self.through, self.last = one.number, one
             if harvest is not None:
@@ -199,7 +200,7 @@ class Reader:
         if current.first > self.read:
             self._replace_lost(current)
         first = self.read + 1
-        self._add(self._valid(harvest_of(ledger, first, until, ahead), first))
+        self._add(self._valid(harvest_of(ledger, first, until, ahead), first), first)
         self.read = until
 
     def _replace_lost(self, one: Round) -> None:
@@ -255,8 +256,8 @@ class Reader:
             self.past += 1
         return ()
 
-    def _add(self, harvest: Harvest) -> None:
-        """Add a round's observations, arm by arm in the order of ordinals.
+    def _add(self, harvest: Harvest, first: int) -> None:
+        """Add a round's observations, whose numbers begin at `first`, by arm in order of ordinals.
 
         What an arm yields after it failed too often in a row is left out: how much there is
         depends on who was quicker. For the same reason the rest of its round counts as spent,
@@ -282,7 +283,7 @@ class Reader:
                 self._lost[arm] += int(np.count_nonzero(is_lost[good]))
             told = good[harvest.is_told[good]]
             blocks = None if on_blocks is None else on_blocks[told]
-            self.book.add(arm, harvest.values[told], blocks)
+            self.book.add(arm, harvest.values[told], blocks, first + told)
             failures = int(np.count_nonzero(is_failed[good]))
             self.failures[arm] += failures + int(np.count_nonzero(harvest.stand_in[good]))
             if failures:

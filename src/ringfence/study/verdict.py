@@ -24,6 +24,7 @@ from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
+from ringfence.study.changing import Change, changes_of
 from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
 from ringfence.study.facts import Cause, Rejection
 from ringfence.study.reading import View
@@ -129,7 +130,8 @@ class Verdict(Rich):
     (`chance_keeps_limits`), "infeasible" where no arm does in at least 95% of them, else
     "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is the share in
     which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
-    `problem` is what was asked: the objective, the limits, and the question.
+    `problem` is what was asked: the objective, the limits, and the question. `changes` are the
+    metrics that changed while the study ran.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -172,6 +174,7 @@ class Verdict(Rich):
     answer: tuple[str, ...]
     problem: Problem = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def objective(self) -> str:
@@ -270,6 +273,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         answer=tuple(plan.definition.arm_names[arm] for arm in answer.arms),
         problem=plan.problem,
         doubts=doubts,
+        changes=changes_of(book),
     )
 
 
