@@ -195,6 +195,7 @@ class Plan:
             blocks=self.sharing.blocks_of_truth,
             share=self.share,
             has_hours=self.sharing.has_hours,
+            watches_time=not self.definition.blocks,
         )
 
 
