@@ -52,7 +52,7 @@ def rivals(verdict: Verdict, outcomes: Outcomes) -> tuple[int, int] | None:
     The nearest is the likeliest to be the answer in its place. Where no arm is named, or nothing
     was seen of it, it is the first of those that were.
     """
-    seen = [name for name, some in zip(outcomes.arms, outcomes.pulls.any(axis=1), strict=True)
+    seen = [name for name, some in zip(outcomes.arms, outcomes.was_tried, strict=True)
             if some]  # fmt: skip
     ordered = [arm for arm in ordered_arms(verdict) if arm.name in seen]
     if len(ordered) < 2:
