@@ -127,6 +127,11 @@ def test_whoever_has_the_database_has_the_items(folder: Path, tmp_path: Path) ->
     first = ringfence("ask", file, "--json").document["pulls"][0]
     (folder / "questions.jsonl").unlink()
     assert ringfence("status", file, "--json").document["issued"] == 1
+    for blocks in ('scope = "these"', "repeats = 2", 'group = "document"'):
+        refusal = ringfence("run", file_in(folder, PYTHON, blocks))
+        assert refusal.code == 2
+        assert "exists with another blocks" in refusal.err
+    file_in(folder, PYTHON)
     told = json.dumps({"right": 1, "seconds": 2})
     assert ringfence("tell", file, first["pull"], first["lease"], told).code == 0
     assert ringfence("run", file).code in (0, 4)

@@ -63,6 +63,16 @@ class StudyViews:
         with self.desk.storage.reading(self.name) as ledger:
             return ledger.created_at
 
+    @property
+    def lag(self) -> int | None:
+        """How far decisions are behind: as it was stated, or set when the study began.
+
+        None where nobody has said it yet; 1 where a decision waits for all pulls before it.
+        """
+        with self.desk.storage.reading(self.name) as ledger:
+            begun = [one.lag for one in ledger.rounds(0, 1)]
+        return begun[0] if begun else self.definition.lag
+
     def recommend(self) -> Verdict:
         """Return the verdict on all that was told so far."""
         return latest_verdict(self.desk) or self.verdict_on(self.desk.look())

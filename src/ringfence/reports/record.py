@@ -95,7 +95,7 @@ def record_html(
         _differences(verdict, _picture(pictures, "differences")),
         "" if shared is None else shared_html(verdict, *shared),
         "<h2>Fixed before the data</h2>",
-        _fixed(definition, created_at),
+        _fixed(definition, created_at, rounds[0].lag if rounds else 1),
         "<h2>Rounds</h2>",
         _picture(pictures, "timeline"),
         _picture(pictures, "evidence"),
@@ -134,7 +134,12 @@ def _differences(verdict: Verdict, picture: str) -> str:
     return f"<h2>{escape(difference_title(verdict))}</h2>{picture}{told}<p>{escape(NOTE)}</p>"
 
 
-def _fixed(definition: Definition, created_at: float | None) -> str:
+def _as_decided(definition: Definition, lag: int) -> str:
+    at_once = f"{definition.batch} pulls decided at once"
+    return f"{at_once}, with a lag of {lag}" if lag > 1 else at_once
+
+
+def _fixed(definition: Definition, created_at: float | None, lag: int) -> str:
     when, shared = "-", Sharing.of(definition)
     if created_at is not None:
         when = datetime.fromtimestamp(created_at, UTC).isoformat(timespec="seconds")
@@ -149,7 +154,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             *([["arms share", shared_in_words(shared.plain())]] if definition.blocks else []),
             *([["SHA-256 of the items", shared.blocks["hash"]]] if shared.are_kept else []),
             ["arms", ", ".join(definition.arm_names)],
-            ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],
+            ["policy", f"{definition.policy}, {_as_decided(definition, lag)}"],
             ["budget at first", str(definition.budget)],
             ["seed", str(definition.seed)],
             ["created", when],

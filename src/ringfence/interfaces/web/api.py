@@ -413,5 +413,6 @@ def _definition(study: Study) -> dict[str, Any]:
     definition = study.definition
     return definition.to_dict() | {
         "arms": {name: dict(keys) for name, keys in definition.arms.items()},
+        "lag": study.lag,
         "created_at": study.created_at,
     }

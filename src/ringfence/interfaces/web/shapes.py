@@ -88,7 +88,11 @@ class NewStudy(BaseModel):
     answer: Annotated[str, Field(examples=["best feasible", "all feasible"])] = BEST_FEASIBLE.name
     policy: str = "top-two"
     seed: int | None = None
-    batch: int = 1
+    batch: int | None = None
+    lag: Annotated[
+        int | None,
+        Field(description="With a lag of L, pull t is decided from the pulls up to t - L."),
+    ] = None
     metrics: Annotated[list[str], Field(max_length=100)] | None = None
     lease_seconds: Number = 600.0
     retries: int = 0
@@ -125,6 +129,9 @@ class Definition(BaseModel):
     policy: str
     seed: int
     batch: int
+    lag: Annotated[
+        int | None, Field(description="How far decisions lag behind; null until somebody says it.")
+    ]
     metrics: list[str]
     functions: dict[str, str]
     lease_seconds: float
@@ -372,6 +379,14 @@ class Doubt(BaseModel):
     failed: int
 
 
+class Change(BaseModel):
+    """A metric that was another at some times than at others, whatever the arm."""
+
+    metric: str
+    stretches: int
+    chance: Annotated[float, Field(description="How likely that is if it did not change.")]
+
+
 class Verdict(BaseModel):
     """The answer of a study, so far or at its end."""
 
@@ -396,6 +411,7 @@ class Verdict(BaseModel):
     brought: int
     apparent: str | None
     doubts: list[Doubt]
+    changes: list[Change]
 
 
 class WhatIf(Verdict):
