@@ -270,7 +270,8 @@ def in_large(test: str, *given: object) -> Named:
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
-WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
+WORDS, ARMS_ORDER, CLAIMS = ("reports.verdict", "reports.ordering", "reports.sharing")
+SHARED_WORDS = "tests.unit.test_shared_words"
 SETS = "tests.unit.test_set_verdicts"
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
 SPARSE = "core.sparse"
@@ -292,7 +293,7 @@ STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER, CLAIMS),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
     *(SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT),
     *(FACTS, LAGGING, ADVANCING),
@@ -1022,6 +1023,21 @@ FAULTS = [
         "return (answer.chance_best or 0.0) >= (apparent.chance_best or 0.0)", "return True",
         of(SAID, "test_an_answer_is_called_likelier_only_where_its_chance_is_larger",
            0.2, "is what the policy names", "the policy names b"),
+    ),
+    fault(
+        "one answer to each item is taken for the only one", CLAIMS,
+        ' and "evaluation" in blocks', "",
+        of(SHARED_WORDS, "test_only_one_answer_each_may_be_answered_otherwise"),
+    ),
+    fault(
+        "pulls on the same items are called independent", CLAIMS,
+        "    if blocks is None:\n        return CAVEAT", "    if True:\n        return CAVEAT",
+        of(SHARED_WORDS, "test_only_one_answer_each_may_be_answered_otherwise"),
+    ),
+    fault(
+        "what was not seen is certain", WORDS,
+        'arm.pulls >= blocks["items"]', "arm.pulls > 0",
+        of(SHARED_WORDS, "test_what_was_not_seen_whole_is_not_certain"),
     ),
     fault(
         "of very many arms those that may be the answer are not shown", ARMS_ORDER,

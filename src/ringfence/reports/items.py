@@ -52,8 +52,8 @@ def rivals(verdict: Verdict, outcomes: Outcomes) -> tuple[int, int] | None:
     The nearest is the likeliest to be the answer in its place. Where no arm is named, or nothing
     was seen of it, it is the first of those that were.
     """
-    told = outcomes.pulls.sum(axis=1).tolist()
-    seen = [name for name, pulls in zip(outcomes.arms, told, strict=True) if pulls > 0]
+    seen = [name for name, some in zip(outcomes.arms, outcomes.was_tried, strict=True)
+            if some]  # fmt: skip
     ordered = [arm for arm in ordered_arms(verdict) if arm.name in seen]
     if len(ordered) < 2:
         return None

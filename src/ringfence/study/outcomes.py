@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers
+from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.statistics import contributions
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Harvest
@@ -32,6 +32,11 @@ class Outcomes:
     objective: Floats
     pulls: Integers
     sign: float
+
+    @property
+    def was_tried(self) -> Mask:
+        """Which arms were told of at all."""
+        return np.asarray(self.pulls.any(axis=1))
 
     def written(self, arm: int, place: int) -> float:
         """Return what an arm adds to the objective on a block, as people read it."""

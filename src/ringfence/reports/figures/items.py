@@ -40,7 +40,7 @@ def matrix_of(verdict: Verdict, outcomes: Outcomes) -> Matrix:
 
     An item is the easier, the better arms did on it than they do on the items that they saw.
     """
-    seen = outcomes.pulls.sum(axis=1) > 0
+    seen = outcomes.was_tried
     names = [arm.name for arm in shown_arms(verdict, MOST_ROWS)]
     arms = np.array(
         [place for name in names if seen[place := outcomes.arms.index(name)]], dtype=np.int64
