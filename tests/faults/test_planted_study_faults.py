@@ -23,6 +23,7 @@ LEASES = "tests.unit.test_study_leases"
 LAGS, LAG = ("tests.contracts.test_lags", "tests.unit.test_study_lag")
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 BLOCKS, SHARING_TESTS = ("tests.unit.test_blocks", "tests.unit.test_sharing")
+HOURS_TESTS, CONSTANCY_TESTS = ("tests.unit.test_hours", "tests.unit.test_constancy")
 ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS = (
     f"tests.contracts.{name}"
     for name in (
@@ -1568,6 +1569,47 @@ FAULTS = [
         "0 if self.blocks.get(\"seeds\") else arm, ordinal", "arm, ordinal",
         of(SHARING_TESTS, "test_shared_seeds_are_those_of_all_arms"),
         in_memory("test_shared_seeds_are_those_of_all_arms", home=SHARED_ITEMS),
+    ),
+    fault(
+        "what hours do is put down to arms", "study.hours_seen",
+        "spreads[c] = spread_of_hours(weights, off)", "spreads[c] = 0.0",
+        of(HOURS_TESTS, "test_arms_are_compared_within_the_hour"),
+    ),
+    fault(
+        "noise between hours is taken for noise within", "study.hours_seen",
+        "own, self._within, freedom, scatters", "own, scatters, pulls - 1, scatters",
+        of(HOURS_TESTS, "test_arms_are_compared_within_the_hour"),
+    ),
+    fault(
+        "effects of hours are known when levels are told", "core.hours",
+        " + float((parts**2 * borne).sum())", "",
+        of(HOURS_TESTS, "test_levels_are_those_of_generalised_least_squares", 0.4),
+    ),
+    fault(
+        "the likelihood is not restricted", "core.hours",
+        "return float(found + 2.0 * np.log(np.diagonal(root)).sum() - ", "return float(found - ",
+        of(HOURS_TESTS, "test_the_likelihood_is_the_restricted_one"),
+    ),
+    fault(
+        "the hour to come has no effect", "policies.top_two_hours",
+        "work.joint[arm_count, arm_count] = hours.spread[0]",
+        "work.joint[arm_count, arm_count] = 0.0",
+        of(HOURS_TESTS, "test_what_is_promised_adds_to_the_hour_to_come"),
+    ),
+    fault(
+        "no part of a batch goes to all arms", "policies.top_two_hours",
+        "EVEN = 0.2", "EVEN = 1e-9",
+        of(HOURS_TESTS, "test_a_fifth_of_all_pulls_goes_to_all_living_arms_in_turn", 500),
+    ),
+    fault(
+        "half of the time is forgotten", "core.constancy",
+        "half = array[:, 0::2] + array[:, 1::2]", "half = array[:, 0::2]",
+        of(CONSTANCY_TESTS, "test_the_parts_in_which_pulls_come_do_not_matter"),
+    ),
+    fault(
+        "luck of arms that go on is taken for change", "core.constancy",
+        "GRANTED = 0.5", "GRANTED = 0.0",
+        of(CONSTANCY_TESTS, "test_of_one_arm_it_is_the_test_of_kruskal_and_wallis"),
     ),
     fault(
         "no hours are kept", DESK,

@@ -151,6 +151,8 @@ def test_arms_are_compared_within_the_hour() -> None:
     seen = book.plain_evidence(EVERYONE, FIRST)
     assert np.argmin(book.estimates[:, 0]) in (1, 3)
     assert np.argmin(seen.estimates[:, 0]) == 0
+    assert seen.hours is not None
+    assert seen.hours.noise == pytest.approx(np.ones(ARMS), rel=0.25)
     gap = seen.estimates[1, 0] - seen.estimates[0, 0]
     believed = book.beliefs(seen)
     _, least, most = believed.difference(0, 1, 0)

@@ -16,7 +16,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import NEVER
 from ringfence.core.gaps import leader
 from ringfence.core.hours import Hours
-from ringfence.core.urgency import ALONE, NOBODY, most_urgent
+from ringfence.core.urgency import ALONE, HASTE, NOBODY, most_urgent
 from ringfence.policies.evidence import Evidence
 
 GROUPS = 64  # of a batch: what was promised is reckoned with from one to the next
@@ -170,7 +170,8 @@ def fill_threats(
         alone = 2.0 * over_limits(seen, i, work)
         both = lead * lead / apart if apart > 0.0 else (NEVER if lead > 0.0 else 0.0)
         known = noise / alive_count / apart if apart > 0.0 else work.pulls[i]
-        work.values[i] = 0.5 * (both + alone) + math.log(max(known, 1e-300))
+        hasty = 1.0 + known * HASTE / max(seen.left[0], 1.0)
+        work.values[i] = 0.5 * (both + alone) * hasty + math.log(max(known, 1e-300))
         if both > 0.0 or alone == 0.0:
             mine = sharpening(i, best, i, hours, work)
             other = sharpening(best, best, i, hours, work)
