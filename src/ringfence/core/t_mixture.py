@@ -48,7 +48,7 @@ def followed(trend: Trend, values: Floats, limit: float) -> Trend:
     if not len(values):
         return trend
     ahead = values - limit
-    counts = trend.count + 1.0 + np.arange(len(values))
+    counts = trend.count + np.arange(1.0, len(values) + 1.0, dtype=np.float64)
     first = trend.sums[0] + np.cumsum(ahead)
     second = trend.sums[1] + np.cumsum(ahead**2)
     begun = float(values[0]) if trend.first is None else trend.first

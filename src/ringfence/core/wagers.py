@@ -193,7 +193,7 @@ def _learned(wager: Wager, scaled: Floats, level: Floats) -> Floats:
     variance = np.maximum((0.5 + second) / weight - mean**2, 0.0)
     lead = mean - level
     stake = lead / np.maximum(variance + lead**2, 1e-12)
-    return np.clip(stake * level, 0.0, MOST_LEARNED)
+    return np.asarray(np.clip(stake * level, 0.0, MOST_LEARNED))
 
 
 def _log_mixture(logs: Floats) -> Floats:

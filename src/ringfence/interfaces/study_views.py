@@ -24,6 +24,7 @@ from ringfence.interfaces.leases import Status
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
+from ringfence.study.certifying import CONFIDENCE, Certificate, Proof, proof_of
 from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
@@ -64,6 +65,19 @@ class StudyViews:
         if not in_the_running(view).any():
             raise NoAnswerError(no_answer(self.desk.plan, view))
         return verdict_on(self.desk, view)
+
+    def certificate(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Certificate:
+        """Return what is proven of the answer by now, whatever chose the pulls.
+
+        It may be asked for at any time, and as often as one likes. With `within`, in the unit of
+        the objective, an arm is enough that no other betters by more than that.
+        """
+        return self.proof(confidence, within=within).certificate
+
+    def proof(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Proof:
+        """Return the certificate with what it was made from."""
+        with self.desk.storage.reading(self.name) as ledger:
+            return proof_of(self.desk.plan, ledger, confidence=confidence, within=within)
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""
