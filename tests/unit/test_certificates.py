@@ -4,6 +4,7 @@ import importlib.util
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ from ringfence.reports.certificate import (
 )
 from ringfence.reports.proof import proof_document
 from ringfence.study.certifying import Assumed, Certificate, Explored, ProofStep
-from ringfence.study.paths import Gap
+from ringfence.study.facts import Harvest, PullFact, State
+from ringfence.study.paths import Gap, Held, walked
 
-ROOT = Path(__file__).parents[2]
 Answer = Callable[[Pull], dict[str, float] | None]
 SHARES = {"solved": {"bounds": [0, 1]}, "unsafe": {"bounds": [0, 1]}}
 GOOD = {"old": (0.3, 0.1), "new": (0.9, 0.1), "wild": (0.95, 0.9)}
@@ -188,6 +189,27 @@ def test_a_limit_relative_to_the_baseline_goes_by_differences() -> None:
     assert all(one.kind != Kind.KEEPS or one.certain for one in kept)
 
 
+def test_evidence_on_several_limits_is_not_multiplied() -> None:
+    """Neither limit is proven broken, and one that is proven kept proves nothing of the other."""
+    pulls = 12
+
+    def answer(pull: Pull) -> dict[str, float]:
+        return {"solved": float(pull.ordinal % 4 > 0), "unsafe": float(pull.ordinal % 4 > 0)}
+
+    limits = ["mean(unsafe) <= 0.3", "mean(solved) <= 0.3"]
+    study = told(made(3 * pulls, constraints=limits), answer)
+    evidence = [study.proof().prover.breaks(0, c) for c in (0, 1)]
+    level = -math.log(0.05 / 6)
+    assert max(one.peak for one in evidence) < level < sum(one.peak for one in evidence)
+    assert study.certificate().status == "open"
+    apart = ["mean(unsafe) <= 0.5", "mean(solved) <= 0.6"]
+    found = told(made(900, constraints=apart, answer="all feasible"), lambda pull: {
+        "solved": float(pull.ordinal % 5 < 3), "unsafe": 0.0,
+    }).certificate()  # fmt: skip
+    assert found.answer == ()
+    assert found.status == "open"
+
+
 # ------------------------------------------------------------------------------ what holds it up
 
 
@@ -235,6 +257,17 @@ def test_a_lost_pull_holds_its_arm_up_for_good() -> None:
     assert held(study, "old") == Gap.LOST
     told(study)
     assert path_length(study, "old") == 7
+
+
+def test_a_pull_that_is_not_there_is_not_skipped() -> None:
+    study = made()
+    pulls = [
+        PullFact(n + 1, 0, ordinal, 0, State.TOLD, 1, 9.0, values=(1.0, 0.0))
+        for n, ordinal in enumerate([1, 0, 3])
+    ]
+    first, *_ = walked(study.desk.plan, Harvest.of(pulls, 2))
+    assert first.pulls.tolist() == [2, 1]
+    assert first.held == Held(3, Gap.IN_FLIGHT)
 
 
 def test_a_failure_enters_as_what_is_told_in_its_place() -> None:
@@ -450,6 +483,15 @@ def test_a_distance_is_not_for_sets() -> None:
         made(answer="all feasible").certificate(within=0.1)
 
 
+def test_a_stored_value_beyond_its_bounds_is_refused_and_not_clipped() -> None:
+    study = told(made(30))
+    with study.desk.storage.writing("s") as ledger:
+        (pull,) = ledger.pulls([4])
+        ledger.set_pulls([replace(pull, values=(1.5, 0.0))])
+    with pytest.raises(rf.StorageError, match=r"pull 4 has 'solved' = 1\.5, beyond its stated"):
+        study.certificate()
+
+
 def test_hours_are_refused() -> None:
     with pytest.raises(rf.InputError, match=r"has blocks\.every"):
         made(blocks={"every": "1h"}).certificate()
@@ -466,7 +508,7 @@ def test_before_the_first_pull_all_is_open() -> None:
 
 
 def checker() -> Any:
-    path = ROOT / "examples/check_certificate.py"
+    path = Path(__file__).parents[2] / "examples/check_certificate.py"
     spec = importlib.util.spec_from_file_location("check_certificate", path)
     assert spec is not None
     assert spec.loader is not None
