@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from ringfence.simulation.instance import Instance
     from ringfence.simulation.results import ComparisonRow, SimulationResult
     from ringfence.study.audit import Audit
-    from ringfence.study.certifying import Certificate, ProofStep
+    from ringfence.study.certificates import Certificate, ProofStep
     from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
     __version__: str
@@ -73,7 +73,7 @@ _HOMES = {
     "ArmVerdict": "study.verdict",
     "Attribute": "core.attributes",
     "Audit": "study.audit",
-    "Certificate": "study.certifying",
+    "Certificate": "study.certificates",
     "Command": "execution.evaluating",
     "ComparisonRow": "simulation.results",
     "ConstrainedSearchCV": "interfaces.bridges.search",
@@ -107,7 +107,7 @@ _HOMES = {
     "Phase": "core.schedule",
     "PhasePolicy": "policies.policy",
     "Problem": "core.problem",
-    "ProofStep": "study.certifying",
+    "ProofStep": "study.certificates",
     "Pull": "interfaces.leases",
     "Replay": "reports.replay",
     "ReplayRow": "reports.replay",

@@ -191,7 +191,7 @@ FAULTS = [
         BROUGHT,
     ),
     fault(
-        "zeros alone are taken for yes or no", PROVING,
+        "zeros alone are taken for yes or no", "core.grounds",
         "both=not _limits_share(problem, attribute.metric)", "both=False",
         of(STUDIES, "test_yes_or_no_is_what_nobody_takes_for_more",
            "mean(unsafe) <= baseline", 0.0, "asymptotic"),

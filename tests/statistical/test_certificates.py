@@ -16,8 +16,9 @@ from scipy.stats import binom
 from ringfence.core.arrays import Floats
 from ringfence.core.certificate import Levels
 from ringfence.core.decimals import decimals
+from ringfence.core.grounds import grounds_of
 from ringfence.core.problem import Problem
-from ringfence.core.proving import Path, Prover, grounds_of
+from ringfence.core.proving import Path, Prover
 from ringfence.core.wagers import Claim, begun, played
 from tests.choosing import LONG
 
@@ -151,7 +152,9 @@ NULLS: dict[str, tuple[Callable[[np.random.Generator], Floats], Claim]] = {
     ),
     "costs": (
         lambda rng: rng.permutation(COSTS),
-        Claim(sum(decimals(COSTS).fractions()) / 41, Fraction(0), Fraction(4), size=41),
+        Claim(
+            sum(decimals(COSTS).fractions(), Fraction(0)) / 41, Fraction(0), Fraction(4), size=41
+        ),
     ),
     "differences": (
         lambda rng: rng.choice([-1.0, 0.0, 1.0], 300, p=[0.1, 0.8, 0.1]),

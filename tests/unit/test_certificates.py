@@ -22,7 +22,7 @@ from ringfence.reports.certificate import (
     certificate_sentence,
 )
 from ringfence.reports.proof import proof_document
-from ringfence.study.certifying import Assumed, Certificate, Explored, ProofStep
+from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
 from ringfence.study.facts import Harvest, PullFact, State
 from ringfence.study.paths import Gap, Held, walked
 
@@ -153,6 +153,8 @@ def test_arms_that_are_level_are_equivalent_within_a_distance() -> None:
     assert found.status == "equivalent"
     assert found.within == 0.2
     assert "better by more than 0.2" in certificate_sentence(found)
+    best = told(made()).certificate(within=0.2)
+    assert (best.status, best.arm) == ("certified", "new")
 
 
 def test_minimised_objectives_and_lower_limits_are_turned() -> None:
@@ -309,6 +311,23 @@ def test_failures_of_a_metric_without_bounds_leave_the_test_open_and_say_so() ->
     assert any("nothing bounds" in line for line in certificate_lines(study.certificate()))
 
 
+def test_a_failure_is_known_to_be_one() -> None:
+    """Nothing else is told of it, and limits on the built-in metric need no more."""
+
+    def answer(pull: Pull) -> dict[str, float] | None:
+        failed = pull.ordinal % 2 and pull.arm == "wild"
+        return None if failed else {"solved": GOOD[pull.arm][0] > 0.5}
+
+    changes: dict[str, Any] = {
+        "constraints": "mean(failed) <= 0.1",
+        "noise": {"solved": {"bounds": [0, 1]}},
+        "max_failures": 1000,
+    }
+    found = told(made(300, **changes), answer).certificate()
+    assert claim_of(found, Kind.BREAKS, "wild").settled
+    assert (found.status, found.arm) == ("certified", "new")
+
+
 def test_a_withdrawn_arm_stays_a_question() -> None:
     study = told(made(), lambda pull: None if pull.arm == "wild" else random_answer(pull))
     found = study.certificate()
@@ -411,6 +430,11 @@ def test_metrics_without_bounds_are_asymptotic_and_stated_noise_is_gaussian() ->
         assert any(basis in line for line in certificate_lines(found))
     few = told(made(90, noise={}), answer).certificate()
     assert few.status == "open"
+    sigmas = {"solved": {"sigma": 1.0}, "unsafe": {"sigma": 1.0}}
+    blocks = {"items": 60, "scope": "these"}
+    these = told(made(180, noise=sigmas, blocks=blocks), answer).certificate()
+    assert these.rests_on == {"solved": "asymptotic", "unsafe": "asymptotic"}
+    assert these.status == "certified"
 
 
 @pytest.mark.parametrize(
@@ -525,6 +549,7 @@ CHECKED: dict[str, dict[str, Any]] = {
     "two": {"constraints": ["mean(unsafe) <= 0.5", "mean(solved) >= 0.5"]},
     "set": {"answer": "all feasible"},
     "none": {"constraints": ["mean(solved) >= 0.99", "mean(unsafe) <= 0.5"], "budget": 1800},
+    "equivalent": {"arms": ["old", "new"], "budget": 1200},
     "minimise": {"objective": "minimize mean(unsafe)", "constraints": "mean(solved) >= 0.5"},
     "failing": {"max_failures": 1000},
 }
@@ -533,10 +558,13 @@ CHECKED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("case", CHECKED)
 def test_a_certificate_is_checked_by_a_program_that_shares_nothing(case: str) -> None:
     def answer(pull: Pull) -> dict[str, float] | None:
+        if case == "equivalent":
+            return {"solved": float((pull.ordinal + (pull.arm == "old")) % 2), "unsafe": 0.0}
         return None if case == "failing" and pull.ordinal % 40 == 3 else random_answer(pull)
 
     study = told(made(**CHECKED[case]), answer)
-    document = json.loads(json.dumps(proof_document(study.desk.plan, study.proof())))
+    proof = study.proof(within=0.2 if case == "equivalent" else 0.0)
+    document = json.loads(json.dumps(proof_document(study.desk.plan, proof)))
     assert document["certificate"]["status"] != "open"
     check = checker().is_proven
     assert check(document)

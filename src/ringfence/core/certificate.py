@@ -140,7 +140,7 @@ def concluded(
     rest = [arm for arm in arms if not broken[arm]]
     if of_set:
         asked = [
-            _soonest(arm, [kept[arm], *([one] for one in levels.breaks(arm))])
+            _soonest([kept[arm], *([one] for one in levels.breaks(arm))])
             for arm in rest
             if arm not in feasible
         ]
@@ -162,27 +162,33 @@ def _best(
     ranked = sorted(feasible, key=_rank(levels.prover))[:_MOST_TRIED]
     for arm in ranked:
         rivals = [rival for rival in rest if rival != arm]
-        for apart in sorted({Fraction(0), within}):
-            pairs = [levels.no_better(rival, arm, apart) for rival in rivals]
-            if all(test.is_settled for test in pairs):
-                status = Status.EQUIVALENT if apart else Status.CERTIFIED
-                return Conclusion(status, (arm,), (*out, *kept[arm], *pairs), ())
+        pairs = [levels.no_better(rival, arm, within) for rival in rivals]
+        if not all(test.is_settled for test in pairs):
+            continue
+        status, proven = Status.CERTIFIED, [*out, *kept[arm], *pairs]
+        if within:  # whoever is better by more was let pass by one test alone, that of `pairs`
+            strictly = [levels.no_better(rival, arm) for rival in rivals]
+            if all(test.is_settled for test in strictly):
+                proven += strictly
+            else:
+                status = Status.EQUIVALENT
+        return Conclusion(status, (arm,), tuple(proven), ())
     leader = _leader(levels, rest)
     if leader is None:
-        open_ = [test for arm in rest for test in _soonest(arm, [[x] for x in levels.breaks(arm)])]
+        open_ = [test for arm in rest for test in _soonest([[x] for x in levels.breaks(arm)])]
         return Conclusion(Status.OPEN, (), tuple(out), tuple(open_))
     open_ = [test for test in kept[leader] if not test.is_settled]
     settled = [*out, *(test for test in kept[leader] if test.is_settled)]
     for rival in rest:
         if rival != leader:
             pair = levels.no_better(rival, leader, within)
-            found = _soonest(rival, [[pair], *([one] for one in levels.breaks(rival))])
+            found = _soonest([[pair], *([one] for one in levels.breaks(rival))])
             open_ += found
             settled += [pair] if not found else []
     return Conclusion(Status.OPEN, (leader,), tuple(settled), tuple(open_))
 
 
-def _soonest(arm: int, ways: list[list[Step]]) -> list[Step]:
+def _soonest(ways: list[list[Step]]) -> list[Step]:
     """Return the open tests of the way to settle an arm that takes least; none if it is settled."""
     open_ = [[test for test in way if not test.is_settled] for way in ways]
     return min(open_, key=lambda way: max((test.order for test in way), default=(-1.0, -math.inf)))

@@ -8,7 +8,7 @@ Touches its arguments only.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -16,9 +16,10 @@ from functools import cache
 import numpy as np
 
 from ringfence.core import t_mixture, wagers
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.codes import Code
 from ringfence.core.decimals import Decimals, averages, decimal, decimals, less
+from ringfence.core.grounds import Basis, Ground
 from ringfence.core.problem import Problem
 from ringfence.core.statistics import contributions
 
@@ -28,34 +29,12 @@ Term = tuple[int, Fraction]
 """An arm, and how often its attribute counts in a sum."""
 
 
-class Basis(Code):
-    """What a proof rests on, the strongest first; by OTHER statistics nothing is proven."""
-
-    EXACT = "exact"
-    GAUSSIAN = "gaussian"
-    ASYMPTOTIC = "asymptotic"
-    OTHER = "other"
-
-
 class Hindrance(Code):
     """Why a test says nothing, whatever was seen."""
 
     STATISTIC = "statistic"  # it is no mean or share
     FAILURES = "failures"  # nothing bounds what failed pulls would have told
     VARIES = "varies"  # what was stated to be a constant is none
-
-
-@dataclass(frozen=True)
-class Ground:
-    """What is known of an attribute: its `basis`, and the ends of what one pull contributes.
-
-    A `constant` one is the same for every pull of an arm.
-    """
-
-    basis: Basis
-    low: Fraction = Fraction(0)
-    high: Fraction = Fraction(1)
-    constant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,56 +70,6 @@ class Evidence:
     growth: float = 0.0
     left: int | None = None
     hindrance: Hindrance | None = None
-
-
-def grounds_of(
-    problem: Problem,
-    values: Floats,
-    *,
-    bounds: Mapping[str, tuple[float, float]],
-    shares: Mask,
-    gaussian: Sequence[str] = (),
-    constant: Sequence[str] = (),
-) -> tuple[Ground, ...]:
-    """Return what is known of a problem's attributes.
-
-    `values` [pull, metric] are all that was told. `shares` are attributes that nobody takes for
-    more than shares: one is of yes or no if nothing but 0 and 1 was told of it, and both were
-    unless a limit between them says what it is.
-    """
-    found = []
-    for c, attribute in enumerate(problem.attributes):
-        told = values[:, problem.metrics.index(attribute.metric)]
-        if not attribute.is_mean:
-            found.append(Ground(Basis.OTHER))
-        elif attribute.metric in constant:
-            found.append(Ground(Basis.EXACT, constant=True))
-        elif attribute.bound is not None:
-            found.append(Ground(Basis.EXACT))
-        elif attribute.metric in bounds:
-            low, high = bounds[attribute.metric]
-            found.append(Ground(Basis.EXACT, decimal(low), decimal(high)))
-        elif shares[c] and is_yes_or_no(told, both=not _limits_share(problem, attribute.metric)):
-            found.append(Ground(Basis.EXACT))
-        else:
-            is_gaussian = attribute.metric in gaussian
-            found.append(Ground(Basis.GAUSSIAN if is_gaussian else Basis.ASYMPTOTIC))
-    return tuple(found)
-
-
-def is_yes_or_no(values: Floats, *, both: bool) -> bool:
-    """Tell whether nothing but 0 and 1 was told, or indeed both."""
-    told = set(np.unique(values[~np.isnan(values)]).tolist())
-    return told == {0.0, 1.0} if both else told <= {0.0, 1.0}
-
-
-def _limits_share(problem: Problem, metric: str) -> bool:
-    """Tell whether a limit on the mean of a metric is a number between 0 and 1."""
-    return any(
-        one.attribute.metric == metric and not one.factor and 0.0 < one.threshold < 1.0
-        for one in problem.constraints
-        if one.attribute.bound is None
-    )
 
 
 class Prover:
@@ -229,7 +158,7 @@ class Prover:
             and _falls(self._sum(c, terms, count), limit, strict=strict)
         ):
             return Evidence(ground.basis, count, math.inf, math.inf, left=0)
-        patience = 0 if ground.basis == Basis.GAUSSIAN and not self.size else PATIENCE
+        patience = 0 if ground.basis == Basis.GAUSSIAN else PATIENCE
         values = self._floats(c, terms, count)
         trend = t_mixture.followed(t_mixture.Trend(patience), values, float(limit))
         growth = trend.log_e / max(count, 1)

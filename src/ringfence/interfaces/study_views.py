@@ -24,7 +24,8 @@ from ringfence.interfaces.leases import Status
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
-from ringfence.study.certifying import CONFIDENCE, Certificate, Proof, proof_of
+from ringfence.study.certificates import Certificate
+from ringfence.study.certifying import CONFIDENCE, Proof, proof_of
 from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if

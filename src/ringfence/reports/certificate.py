@@ -3,13 +3,15 @@
 from typing import Any
 
 from ringfence.core.certificate import Kind, Status
-from ringfence.core.proving import Basis, Hindrance
-from ringfence.study.certifying import Assumed, Certificate, Explored, ProofStep
+from ringfence.core.grounds import Basis
+from ringfence.core.proving import Hindrance
+from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
 from ringfence.study.paths import Gap
 
 _MOST_LINES = 12
 _ASSUMED = {
     Assumed.STEADY: "what an arm yields does not depend on when it is pulled",
+    Assumed.SAMPLE: "its items are drawn at random from those that it speaks of",
     Assumed.BOUNDS: "{} lies within its stated bounds",
     Assumed.YES_OR_NO: "{} is 0 or 1, as all that was told of it",
     Assumed.CONSTANT: "{} is a constant of each arm, as stated",

@@ -9,7 +9,8 @@ from typing import Any
 
 from ringfence.core.certificate import Step
 from ringfence.core.decimals import decimal
-from ringfence.core.proving import Basis, Prover
+from ringfence.core.grounds import Basis
+from ringfence.core.proving import Prover
 from ringfence.reports.certificate import certificate_document
 from ringfence.study.certifying import Proof
 from ringfence.study.deciding import Plan

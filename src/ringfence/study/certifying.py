@@ -5,119 +5,29 @@ touch policies and core, and a ledger.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ringfence.core.certificate import Conclusion, Kind, Status, Step, concluded
-from ringfence.core.codes import Code
+from ringfence.core.certificate import Conclusion, Step, concluded
 from ringfence.core.decimals import decimal
 from ringfence.core.errors import InputError
+from ringfence.core.grounds import Basis, Ground, grounds_of
 from ringfence.core.problem import Problem
-from ringfence.core.proving import Basis, Ground, Hindrance, Prover, grounds_of
+from ringfence.core.proving import Prover
 from ringfence.core.shares import may_be_more
+from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
 from ringfence.study.deciding import Plan
-from ringfence.study.paths import Held, Walked, walked
+from ringfence.study.paths import Walked, walked
 from ringfence.study.ports import Ledger
 
 CONFIDENCE = 0.95
 _LEAST, _MOST = 0.5, 1.0
 _LARGEST_LOG = 700.0  # e-values beyond are told as that
 _ORDER = tuple(Basis)
-
-
-class Assumed(Code):
-    """What a certificate rests on besides what was told."""
-
-    STEADY = "steady"  # an arm's pulls do not depend on when they were made
-    BOUNDS = "bounds"
-    YES_OR_NO = "yes-or-no"
-    CONSTANT = "constant"
-    NORMAL = "normal"
-    MANY = "many"  # so many values that the tests are nearly right
-    ONE_ANSWER = "one-answer"  # it speaks of these items as they were answered
-
-
-class Explored(Code):
-    """Why a certificate is exploratory: something may have been chosen after looking."""
-
-    BROUGHT = "brought"
-    LEVEL = "level"
-
-
-@dataclass(frozen=True)
-class ProofStep:
-    """One test of a certificate: `arm` keeps or breaks a `limit`, or is no better than `rival`.
-
-    `e` is its e-value as it is now; it is `settled` once that has reached one over the `level`, at
-    any time. `blocks` of evidence were seen, and it `needs` so many more pulls if it goes on as so
-    far; None where nobody can tell. `held` names what its arms' paths wait for. One that is
-    `certain` is disproved whatever is still to come, and has no e-value.
-    """
-
-    kind: Kind
-    arm: str
-    limit: str | None
-    rival: str | None
-    e: float | None
-    level: float
-    settled: bool
-    certain: bool
-    blocks: int
-    needs: int | None
-    hindrance: Hindrance | None
-    held: Mapping[str, Held] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What is proven of a study, at a `confidence`, and which questions are `open`.
-
-    `answer` are the arms that it names; without a proof those that the questions are about.
-    `rests_on` is by metric: exact, gaussian or asymptotic, and None where nothing can be proven.
-    `assumes` names what else it rests on, with the metric that it is about. With an `exploratory`
-    reason the confidence is no longer what it says.
-
-    >>> import ringfence as rf
-    >>> study = rf.Study.create(
-    ...     "pair",
-    ...     arms=["old", "new"],
-    ...     objective="maximize mean(solved)",
-    ...     constraints="mean(unsafe) <= 0.5",
-    ...     noise={"solved": {"bounds": [0, 1]}, "unsafe": {"bounds": [0, 1]}},
-    ...     budget=80,
-    ...     policy="uniform",
-    ...     storage="memory://",
-    ...     seed=1,
-    ... )
-    >>> for pull in study.pulls():
-    ...     _ = study.tell(pull, {"solved": pull.arm == "new", "unsafe": pull.seed % 10 == 0})
-    >>> found = study.certificate()
-    >>> found.status, found.arm, found.rests_on
-    ('certified', 'new', {'solved': 'exact', 'unsafe': 'exact'})
-    """
-
-    study: str
-    status: Status
-    confidence: float
-    within: float
-    arm: str | None
-    answer: tuple[str, ...]
-    rests_on: Mapping[str, Basis | None]
-    assumes: tuple[tuple[Assumed, str | None], ...]
-    exploratory: tuple[Explored, ...]
-    open: tuple[ProofStep, ...]
-    settled: tuple[ProofStep, ...]
-    pulls_used: int
-    blocks: int | None
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether an arm, or a set of arms, is proven to be the answer."""
-        return self.status in (Status.CERTIFIED, Status.EQUIVALENT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +65,13 @@ def proof_of(
     paths = walked(plan, harvest)
     columns = [plan.metrics.index(metric) for metric in problem.metrics]
     told = harvest.values[harvest.is_told][:, columns]
-    noise = plan.noise
     grounds = grounds_of(
         problem,
         told,
-        bounds=noise.bounds,
-        shares=~may_be_more(problem, noise.bounds),
+        bounds=plan.noise.bounds,
+        shares=~may_be_more(problem, plan.noise.bounds),
         gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
-        constant=noise.exact,
+        constant=plan.noise.exact,
     )
     prover = Prover(
         problem,
@@ -222,7 +131,12 @@ def _require_distance(within: Any, *, of_set: bool) -> None:
 
 
 def _is_normal(plan: Plan, metric: str) -> bool:
-    """Tell whether the noise of a metric was stated, for all arms: it is taken to be normal."""
+    """Tell whether the noise of a metric was stated, for all arms: it is taken to be normal.
+
+    Averages of groups have no noise in common, and those of a finite set are no law's.
+    """
+    if plan.sharing.blocks_of_truth or "group" in plan.sharing.blocks:
+        return False
     own = plan.noise.own
     stated_for_each = all(metric in own.get(arm, {}) for arm in plan.definition.arm_names)
     return stated_for_each or plan.noise.variance(metric) is not None
@@ -244,6 +158,8 @@ def _assumed(
     found: list[tuple[Assumed, str | None]] = []
     if plan.sharing.blocks_of_truth is None:
         found.append((Assumed.STEADY, None))
+    if plan.sharing.has_items and not plan.sharing.blocks_of_truth:
+        found.append((Assumed.SAMPLE, None))
     if plan.sharing.answers_once:
         found.append((Assumed.ONE_ANSWER, None))
     for attribute, ground in zip(problem.attributes, grounds, strict=True):

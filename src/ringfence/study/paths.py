@@ -16,7 +16,7 @@ from ringfence.core.codes import Code
 from ringfence.core.errors import DamagedError
 from ringfence.core.proving import Path
 from ringfence.study.deciding import Plan
-from ringfence.study.facts import Harvest
+from ringfence.study.facts import FAILED_METRIC, Harvest
 from ringfence.study.keeping import by_arm
 
 
@@ -55,6 +55,9 @@ def walked(plan: Plan, harvest: Harvest) -> list[Walked]:
     _require_inside(plan, harvest)
     nothing = Walked(Path.of(np.zeros((0, len(columns)))), np.zeros(0, np.int64))
     found = [nothing] * plan.arm_count
+    values = harvest.values.copy()
+    if FAILED_METRIC in plan.untold:  # of a failure it is known though nothing was told
+        values[harvest.is_failed, plan.metrics.index(FAILED_METRIC)] = 1.0
     for arm, places in by_arm(harvest.arms, plan.arm_count):
         mine = places[np.argsort(harvest.ordinals[places], kind="stable")]
         is_there = harvest.ordinals[mine] == np.arange(len(mine))
@@ -64,7 +67,7 @@ def walked(plan: Plan, harvest: Harvest) -> list[Walked]:
         held = None if end == len(mine) else Held(int(mine[end]) + 1, _gap(harvest, mine[end]))
         sizes = _whole_blocks(plan, end)
         pulls = mine[: int(sizes.sum())]
-        path = Path(harvest.values[pulls][:, columns], sizes)
+        path = Path(values[pulls][:, columns], sizes)
         found[arm] = Walked(path, pulls + 1, end - len(pulls), held)
     return found
 
