@@ -187,7 +187,7 @@ FAULTS = [
     ),
     fault(
         "what was brought along is not said", CERTIFYING,
-        "[Explored.BROUGHT] * bool(ledger.brought())", "[Explored.BROUGHT] * False",
+        "[Explored.BROUGHT] * bool(brought)", "[Explored.BROUGHT] * False",
         BROUGHT,
     ),
     fault(

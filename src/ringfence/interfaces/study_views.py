@@ -78,7 +78,10 @@ class StudyViews:
     def proof(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Proof:
         """Return the certificate with what it was made from."""
         with self.desk.storage.reading(self.name) as ledger:
-            return proof_of(self.desk.plan, ledger, confidence=confidence, within=within)
+            harvest, brought = ledger.harvest(1, ledger.head.issued), ledger.brought()
+        return proof_of(
+            self.desk.plan, harvest, confidence=confidence, within=within, brought=brought
+        )
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""

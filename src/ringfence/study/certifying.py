@@ -1,7 +1,7 @@
 """The certificate of a study: what is proven of its answer, from its stored pulls alone.
 
 It holds at any time and whatever chose the pulls, so that it may be asked for again and again. May
-touch policies and core, and a ledger.
+touch policies and core.
 """
 
 import math
@@ -21,8 +21,8 @@ from ringfence.core.proving import Prover
 from ringfence.core.shares import may_be_more
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
 from ringfence.study.deciding import Plan
+from ringfence.study.facts import Harvest
 from ringfence.study.paths import Walked, walked
-from ringfence.study.ports import Ledger
 
 CONFIDENCE = 0.95
 _LEAST, _MOST = 0.5, 1.0
@@ -40,17 +40,18 @@ class Proof:
     walked: Sequence[Walked]
 
 
-def certify(
-    plan: Plan, ledger: Ledger, *, confidence: float = CONFIDENCE, within: float = 0.0
-) -> Certificate:
-    """Return what is proven of a study by now."""
-    return proof_of(plan, ledger, confidence=confidence, within=within).certificate
-
-
 def proof_of(
-    plan: Plan, ledger: Ledger, *, confidence: float = CONFIDENCE, within: float = 0.0
+    plan: Plan,
+    harvest: Harvest,
+    *,
+    confidence: float = CONFIDENCE,
+    within: float = 0.0,
+    brought: int = 0,
 ) -> Proof:
-    """Return what is proven of a study by now, with what it was made from."""
+    """Return what is proven by all pulls of a study, in the order of their numbers.
+
+    `brought` observations came along with it.
+    """
     _require_level(confidence)
     of_set = plan.problem.question.settles
     _require_distance(within, of_set=of_set)
@@ -61,7 +62,6 @@ def proof_of(
             "a study with items or seeds, or without blocks."
         )
     problem = plan.problem.judged
-    harvest = ledger.harvest(1, ledger.head.issued)
     paths = walked(plan, harvest)
     columns = [plan.metrics.index(metric) for metric in problem.metrics]
     told = harvest.values[harvest.is_told][:, columns]
@@ -83,7 +83,7 @@ def proof_of(
     conclusion = concluded(prover, confidence, of_set=of_set, within=decimal(within))
     names = plan.definition.arm_names
     answer = tuple(names[arm] for arm in conclusion.answer)
-    explored = [Explored.BROUGHT] * bool(ledger.brought())
+    explored = [Explored.BROUGHT] * bool(brought)
     explored += [Explored.LEVEL] * (confidence != CONFIDENCE)
     certificate = Certificate(
         study=plan.definition.name,
