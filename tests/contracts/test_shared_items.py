@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-import ringfence as rf
 from ringfence.core.errors import DamagedError, InputError, LeaseError
+from ringfence.interfaces.studies import Study
 from ringfence.storage import schema
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.deciding import Plan
@@ -39,7 +39,7 @@ class Clock:
         return self.now
 
 
-def shared(place: Place, **changes: Any) -> rf.Study:
+def shared(place: Place, **changes: Any) -> Study:
     plain: dict[str, Any] = {
         "arms": ["one", "two", "three", "four"],
         "objective": "minimize mean(loss)",
@@ -50,10 +50,10 @@ def shared(place: Place, **changes: Any) -> rf.Study:
         "seed": 5,
         "blocks": {"items": [{"q": n} for n in range(13)], "repeats": 2},
     }
-    return rf.Study.create("s", storage=place.open(), **plain | changes)
+    return Study.create("s", storage=place.open(), **plain | changes)
 
 
-def told_on(study: rf.Study) -> Counter[tuple[str, int]]:
+def told_on(study: Study) -> Counter[tuple[str, int]]:
     """Return how often each arm was told of each item."""
     columns = study.observations()
     return Counter(zip(columns["arm"], columns["item"], strict=True))
@@ -145,7 +145,7 @@ def test_a_study_without_hours_keeps_none(place: Place) -> None:
 def test_arms_meet_the_items_in_one_order_whoever_asks(place: Place) -> None:
     """Two that hold the study ask in turn; one loads it from the storage alone."""
     here = shared(place, policy="uniform", budget=104)
-    there = rf.Study.load("s", storage=place.open())
+    there = Study.load("s", storage=place.open())
     met: dict[str, list[int]] = {}
     turn = 0
     while pulls := (here, there)[turn % 2].ask(3):
@@ -166,7 +166,7 @@ def test_shared_seeds_are_those_of_all_arms(place: Place) -> None:
     assert len({*seeds.values()}) == 10
 
 
-def careless(study: rf.Study, seed: int) -> None:
+def careless(study: Study, seed: int) -> None:
     """Work as badly as a worker may: fail, lose, give up, and tell late."""
     rng = np.random.default_rng(seed)
     while not study.desk.is_finished:
@@ -197,7 +197,7 @@ def test_no_arm_is_told_of_an_item_too_often(place: Place, policy: str) -> None:
         max_leases=30,
     )  # fmt: skip
     workers = [
-        threading.Thread(target=careless, args=(rf.Study.load("s", storage=place.open()), one))
+        threading.Thread(target=careless, args=(Study.load("s", storage=place.open()), one))
         for one in range(3)
     ]
     for worker in workers:
@@ -274,10 +274,19 @@ def test_an_audit_notices_items_that_are_others(
     (found,) = study.doctor().problems
     assert problem in found
     if harm is not _change:
-        fresh = rf.Study.load("s", storage=sql_place.open())
+        fresh = Study.load("s", storage=sql_place.open())
         with pytest.raises(DamagedError, match="item"):
             fresh.ask(200)
         assert fresh.status().issued == 0, "nothing was leased"
+
+
+def test_an_audit_goes_by_the_hash_of_the_definition(place: Place) -> None:
+    study = shared(place)
+    study.optimize(evaluate, most=8)
+    blocks = {**study.definition.blocks, "hash": "0" * 64}
+    study.desk.plan = Plan.of(replace(study.definition, blocks=blocks))
+    wanted = "the items that are kept are not those that the study was begun with"
+    assert study.doctor().problems == (wanted,)
 
 
 def test_an_audit_notices_an_item_that_was_seen_too_often(place: Place) -> None:

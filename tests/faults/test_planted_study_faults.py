@@ -18,9 +18,12 @@ from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
+CUT = "test_what_was_decided_whole_before_large_batches_were_cut_is_noted"
 LEASES = "tests.unit.test_study_leases"
+LAGS, LAG = ("tests.contracts.test_lags", "tests.unit.test_study_lag")
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
+BLOCKS, SHARING_TESTS = ("tests.unit.test_blocks", "tests.unit.test_sharing")
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -31,6 +34,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE = (
         "test_prices",
         "places",
         "test_large_studies",
+        "test_shared_items",
     )
 )
 
@@ -75,25 +79,25 @@ def in_memory(test: str, *given: object, home: str = STORAGE) -> Named:
 
 
 @cache
-def tallied(policy: str, batch: int, limit: int) -> Named:
+def tallied(policy: str, batch: int, limit: int, lag: int | None = None) -> Named:
     """A study read by its tally beside the one read by its pulls, at every step."""
     test = "test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls"
 
     def check(rooms: Rooms) -> None:
         room = rooms[TALLIES]
         place = rooms[PLACES].Place("memory", None)
-        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit])
+        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit], lag)
 
     return Named(named(TALLIES, test), check)
 
 
 @cache
-def walks(policy: str, batch: int, *seeds: int) -> Named:
+def walks(policy: str, batch: int, *seeds: int, lag: int | None = None) -> Named:
     """Some of the walks of the test, in memory."""
 
     def check(rooms: Rooms) -> None:
         for seed in seeds:
-            rooms[MACHINE].walk(rooms[MACHINE].machine_of(policy, batch, None), seed, 120)
+            rooms[MACHINE].walk(rooms[MACHINE].machine_of(policy, batch, None, lag), seed, 120)
 
     return Named(named(MACHINE, "test_long_walks"), check)
 
@@ -113,6 +117,10 @@ def damaged(what: str) -> Named:
 
 def as_the_paper(policy: str) -> Named:
     return of(ORDER, "test_a_study_decides_as_the_paper_does", policy)
+
+
+def lagging(test: str, *given: object, home: str = LAGS) -> Named:
+    return Named(named(home, test), lambda rooms: getattr(rooms[home], test)(*given))
 
 
 def breaking_arm(policy: str, batch: int, limit: str = "mean(risk) <= 1.0") -> Named:
@@ -238,6 +246,13 @@ NEVER_VARIED = of(NOISE, "test_a_metric_that_never_varied_is_exact_unless_its_si
 CAPPED = of(NOISE, "test_bounds_cap_a_variance_and_do_no_more")
 ONE_PULL = of(NOISE, "test_one_pull_is_enough_where_nothing_is_left_to_be_estimated")
 OTHERS_ESTIMATED = of(NOISE, "test_what_is_stated_does_not_speak_of_other_attributes")
+IN_TURN = of(SHARING_TESTS, "test_all_arms_meet_all_items_in_one_order_each_so_often", 1)
+ONE_ORDER = in_memory("test_arms_meet_the_items_in_one_order_whoever_asks", home=SHARED_ITEMS)
+HOURS = in_memory("test_a_pull_that_is_issued_again_keeps_its_hour", home=SHARED_ITEMS)
+SEEN_TOO_OFTEN = in_memory(
+    "test_an_audit_notices_an_item_that_was_seen_too_often", home=SHARED_ITEMS
+)
+ENDS = of(BLOCKS, "test_an_arm_ends_with_its_items_and_the_study_with_the_last")
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
 
@@ -268,13 +283,19 @@ HOLDING, STOCK, BEGUN = ("study.holding", "study.stock", "study.begun")
 KEPT_VERDICTS, VIEWS = ("interfaces.kept_verdicts", "interfaces.study_views")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
+FACTS, LAGGING, ADVANCING = ("study.facts", "study.lagging", "study.advancing")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
+SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
+    *("study.sharing", "study.items", "study.exhausting", "study.sharing_audit"),
+)
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
+    *(SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT),
+    *(FACTS, LAGGING, ADVANCING),
 )
 
 FAULTS = [
@@ -509,13 +530,14 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "return self.budget - self.spent\n", "return self.budget - self.spent + 1\n",
+        "self.budget - self.spent - self.promised\n",
+        "self.budget - self.spent - self.promised + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
     fault(
-        "a round ends with a pull unresolved", DESK,
-        "elif head.unresolved == 0:", "elif head.unresolved <= 1:",
+        "a round ends with a pull unresolved", ADVANCING,
+        "if resolved < least:", "if head.unresolved > 1:",
         WHOLE_ROUND, ANY_ORDER,
     ),
     fault(
@@ -536,7 +558,7 @@ FAULTS = [
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
-        "left=allowance.left(standing.spent))", "left=0)",
+        "left=allowance.left(promised))", "left=0)",
         BATCHES,
     ),
     fault(
@@ -630,7 +652,7 @@ FAULTS = [
     # What is seen, and when.
     fault(
         "half a round is not looked at", LOOKING,
-        "            if not head.round_is_over and samples:\n",
+        "            if not is_whole and samples:\n",
         "            if samples:\n                pass\n            elif head.round < 0:\n",
         PART, walks("constrained-sr", 1, 0),
     ),
@@ -641,8 +663,7 @@ FAULTS = [
     ),
     fault(
         "a round is read with all before it", READING,
-        "slice(max(place, 0), max(place + one.size, 0))",
-        "slice(0, max(place + one.size, 0))",
+        "slice(self.read + 1 - first, last + 1 - first)", "slice(0, last + 1 - first)",
         ANY_ORDER,
     ),
     fault(
@@ -753,8 +774,8 @@ FAULTS = [
     ),
     fault(
         "what was read is kept before it is written", DESK,
-        "                    head, reader = self._advance(ledger, head, reader)\n",
-        "                    head, reader = self._advance(ledger, head, reader)\n"
+        "                    head, reader = advanced\n",
+        "                    head, reader = advanced\n"
         "                    self._lookout.keep(reader)\n",
         NOTHING_BEHIND,
     ),
@@ -770,8 +791,9 @@ FAULTS = [
     ),
     fault(
         "a round in parts is read from its first pull again", READING,
-        "first, end = self.read + 1, min(",
-        "first, end = min(self.read + 1, rounds[0].first), min(",
+        "first, end, harvest = self.read + 1, 0, None",
+        "first, end, harvest = self.read + 1, 0, None\n"
+        "        self.read = self.last.through if self.last else 0",
         in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
     ),
     fault(
@@ -1137,6 +1159,22 @@ FAULTS = [
         of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
     ),
     fault(
+        "what was decided whole is taken for a mistake", AUDITING,
+        "if wrong and _is_of_other_batches(one, again):", "if plan is None:",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
+        "any choice of a large batch is trusted", AUDITING,
+        "return bool(one.seen.get(\"groups\", 1) != again.seen.get(\"groups\", 1))",
+        "return bool(again.seen.get(\"groups\", 1) > 1)",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
+        "a round does not say that it was decided in groups", "study.deciding",
+        "if decided.is_cut:", "if decided is None:",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
         "what another edition saw is trusted", AUDITING,
         "return replace(again, allocation=one.allocation,",
         "return replace(again, seen=one.seen, allocation=one.allocation,",
@@ -1295,6 +1333,120 @@ FAULTS = [
         "for values, others in zip(map(tuple, rows.tolist()), further, strict=True)",
         of(NOISE, OUTSIDE, "in columns"),
     ),
+    # Lags.
+    fault(
+        "a decision sees a pull too many", FACTS,
+        "self.end + 1 - self.lag", "self.end + 2 - self.lag",
+        lagging("test_a_decision_sees_the_pulls_up_to_the_lag_and_no_other", 1, 9),
+        lagging("test_as_many_pulls_are_open_as_the_lag_allows", 1, 5),
+    ),
+    fault(
+        "a decision sees less than the one before", FACTS,
+        "max(self.through, self.end + 1 - self.lag)", "self.end + 1 - self.lag",
+        lagging("test_a_decision_sees_the_pulls_up_to_the_lag_and_no_other", 1, 40),
+    ),
+    fault(
+        "first pulls are not waited for", FACTS,
+        "if self.lag == 1 or self.number == 0:", "if self.lag == 1:",
+        lagging("test_first_pulls_are_waited_for"),
+    ),
+    fault(
+        "a decision sees what happens to be known", ADVANCING,
+        "least = before.seen_next", "least = max(before.seen_next, min(resolved, before.end))",
+        lagging("test_any_order_gives_the_same_rounds_and_verdict", "top-two", 1, 7),
+    ),
+    fault(
+        "an end is decided before all is known", ADVANCING,
+        "if not decided.is_last:", "if True:",
+        lagging("test_what_may_not_be_charged_is_waited_for_before_the_end"),
+    ),
+    fault(
+        "an arm is judged before its pulls are seen", ADVANCING,
+        "if _all_are_seen(before, standing, reader):", "if True:",
+        lagging("test_lost_pulls_and_stand_ins_give_the_same_in_any_order", 30, {}),
+    ),
+    fault(
+        "what is in flight is not paid for", DECIDING,
+        "self.budget - self.spent - self.promised\n", "self.budget - self.spent\n",
+        lagging("test_what_may_not_be_charged_is_waited_for_before_the_end"),
+    ),
+    fault(
+        "rules do not hear of pulls in flight", DECIDING,
+        "    if standing.in_flight:\n", "    if False:\n",
+        lagging("test_within_a_window_the_policy_knows_what_is_in_flight"),
+    ),
+    fault(
+        "a lag is forgotten after first pulls", DECIDING,
+        "{\"lag\": before.lag, \"through\": through}", "{\"through\": through}",
+        lagging("test_as_many_pulls_are_open_as_the_lag_allows", 1, 5),
+    ),
+    fault(
+        "what was decided of a broken arm counts after all", READING,
+        "            if arm in self.broken:\n                self._spent",
+        "            if False:\n                self._spent",
+        lagging("test_a_withdrawal_acts_on_what_is_not_decided_in_any_order",
+                "top-two", 1, 30, "mean(risk) <= 1.0"),
+    ),
+    fault(
+        "what was decided of a broken arm is spent only if evaluated", READING,
+        "self._spent += self._prices[arm] * len(mine)",
+        "self._spent += self._prices[arm] * int(np.count_nonzero(is_used[mine]))",
+        lagging("test_a_withdrawal_acts_on_what_is_not_decided_in_any_order",
+                "top-two", 1, 30, "mean(risk) <= 1.0"),
+    ),
+    fault(
+        "a tally forgets what is in flight", READING,
+        "            plain[\"read of\"] = _pairs(self._read_of)\n", "            pass\n",
+        tallied("top-two", 1, 0, 12),
+    ),
+    fault(
+        "whoever looks has seen what no decision has", LOOKING,
+        "until = None if is_over or current is None else current.through", "until = None",
+        walks("top-two", 1, *range(4), lag=5),
+    ),
+    fault(
+        "an audit does not ask whether what was seen is open", AUDITING,
+        "known = min(then.issued, resolved)", "known = then.issued",
+        lagging("test_an_audit_names_a_pull_that_is_open_and_was_seen"),
+    ),
+    fault(
+        "an audit takes any lag", AUDITING,
+        "far[0] != (far[0] if stated is None else stated)", "False",
+        lagging("test_an_audit_names_a_decision_that_saw_something_else",
+                0, {"lag": 6}, "round 0 has a lag of 6"),
+    ),
+    fault(
+        "workers set no lag", WORKING,
+        "            self._patiently(partial(self.desk.begin, self.workers))\n", "",
+        lagging(
+            "test_whoever_begins_a_study_says_its_lag_where_nothing_is_stated",
+            {}, 4, 6, home=LAG,
+        ),
+    ),
+    fault(
+        "workers set a lag where a batch was stated", LAGGING,
+        "or definition.batch > 1:", "or definition.batch > 99:",
+        lagging(
+            "test_whoever_begins_a_study_says_its_lag_where_nothing_is_stated",
+            {"batch": 4}, 4, 1, home=LAG,
+        ),
+    ),
+    fault(
+        "a small budget is all in flight", LAGGING,
+        "min(OF_A_WORKER * workers, pulls // _PART_OF_BUDGET)", "OF_A_WORKER * workers",
+        lagging(
+            "test_the_usual_lag_is_six_times_the_workers_within_a_tenth_of_the_budget",
+            8, 120, 12, home=LAG,
+        ),
+    ),
+    fault(
+        "a study that has begun takes another lag", STUDIES,
+        "(other.lag not in (None, self.lag or 1))", "False",
+        lagging(
+            "test_another_lag_for_a_study_that_exists_is_refused",
+            {}, {"lag": 5}, "it has 6, now given 5", home=LAG,
+        ),
+    ),
     # Pardons.
     fault(
         "what was forgiven still counts", READING,
@@ -1318,7 +1470,7 @@ FAULTS = [
     ),
     fault(
         "pulls of the round that is not over stay failed", PARDONING,
-        "if pull.round == head.round]", "if pull.round > head.round]",
+        "if pull.number > self._seen]", "if False]",
         in_memory("test_only_what_failed_is_forgiven", home=PARDONS),
     ),
     fault(
@@ -1361,6 +1513,120 @@ FAULTS = [
         "an audit does not look at bounds", STOCK,
         "plan.noise.outside(plan.metrics, pull.values) is not None", "False",
         of(NOISE, "test_an_audit_finds_a_value_that_no_tell_accepts"),
+    ),
+    # What arms share.
+    fault(
+        "an item is seen twice", SHARING,
+        "self.order, ordinals // self.repeats", "self.order, ordinals // (self.repeats + 1)",
+        IN_TURN, ONE_ORDER,
+    ),
+    fault(
+        "repeats are spread over the items", SHARING,
+        "self.order, ordinals // self.repeats", "self.order, ordinals % self.item_count",
+        of(SHARING_TESTS, "test_all_arms_meet_all_items_in_one_order_each_so_often", 3),
+    ),
+    fault(
+        "every arm meets the items in an order of its own", ITEMS,
+        "sharing.item_of(pull.ordinal), self._known",
+        "sharing.item_of((pull.ordinal + pull.arm) % sharing.most_pulls), self._known",
+        ONE_ORDER,
+    ),
+    fault(
+        "items are met in the order of the file", SHARING,
+        "order = order_of_items(self.seed, self.item_count)", "order = np.arange(self.item_count)",
+        IN_TURN, of(SHARING_TESTS, "test_the_order_is_of_the_seed"),
+    ),
+    fault(
+        "items of a group are met apart", SHARING,
+        "return order[np.argsort(self._ranks[order], kind=\"stable\")]", "return order",
+        of(SHARING_TESTS, "test_items_of_a_group_follow_each_other_and_are_one_block"),
+    ),
+    fault(
+        "groups are met in the order of the file", SHARING,
+        "order_of_groups(self.seed, len(self._sizes))", "np.arange(len(self._sizes))",
+        of(SHARING_TESTS,
+           "test_groups_are_met_in_an_order_of_their_own_and_items_in_a_group_too"),
+    ),
+    fault(
+        "shared seeds are each arm's own", SHARING,
+        "0 if self.blocks.get(\"seeds\") else arm, ordinal", "arm, ordinal",
+        of(SHARING_TESTS, "test_shared_seeds_are_those_of_all_arms"),
+        in_memory("test_shared_seeds_are_those_of_all_arms", home=SHARED_ITEMS),
+    ),
+    fault(
+        "no hours are kept", DESK,
+        "                    block=hour,\n", "",
+        HOURS,
+    ),
+    fault(
+        "a pull that is issued again is of another hour", DESK,
+        "holder=holder,\n                )\n                for pull in expired",
+        "holder=holder,\n"
+        "                    block=self.plan.sharing.hour_of(ledger.created_at, now),\n"
+        "                )\n                for pull in expired",
+        HOURS,
+    ),
+    fault(
+        "an arm is pulled beyond its items", EXHAUSTING,
+        "given = np.minimum(np.array(allocation, np.int64), room)",
+        "given = np.array(allocation, np.int64)",
+        ENDS,
+    ),
+    fault(
+        "what an arm cannot use is lost", EXHAUSTING,
+        "    while spare > 0:", "    while spare > 10**9:",
+        of(SHARING_TESTS, "test_it_never_costs_more_nor_goes_beyond_the_room"),
+    ),
+    fault(
+        "arms that left are handed what others cannot use", EXHAUSTING,
+        "(alive & (given < room)", "((given < room)",
+        of(SHARING_TESTS, "test_it_never_costs_more_nor_goes_beyond_the_room"),
+    ),
+    fault(
+        "phases go on beyond the items", DECIDING,
+        "min(int(room[arm]), max(0, lacks, opening.get(arm, 0)))",
+        "max(0, lacks, opening.get(arm, 0))",
+        ENDS,
+    ),
+    fault(
+        "a study ends while arms have items", DECIDING,
+        "is_last = not any(allocation)", "is_last = not all(allocation)",
+        of(BLOCKS, "test_a_study_ends_when_all_is_seen"),
+    ),
+    fault(
+        "few items are enough to begin with", DECIDING,
+        "self.sharing.require_enough(cut.first_pulls)", "pass",
+        of(BLOCKS, "test_items_must_do_for_the_first_pulls"),
+    ),
+    fault(
+        "who changes an item changes it for all", ITEMS,
+        "copy.deepcopy(known[number])", "known[number]",
+        of(BLOCKS, "test_whoever_changes_an_item_changes_it_for_nobody_else"),
+    ),
+    fault(
+        "a study is loaded with other items", STUDIES,
+        "was[\"hash\"] != now[\"hash\"]", "was[\"items\"] != now[\"items\"]",
+        of(BLOCKS, "test_a_study_is_loaded_with_the_same_items_and_no_others"),
+    ),
+    fault(
+        "observations without an item are brought along", DESK,
+        "        if self.plan.definition.blocks:\n", "        if False:\n",
+        of(BLOCKS, "test_what_is_brought_along_has_no_block", "seeds", True),
+    ),
+    fault(
+        "an audit takes any items", SHARING_AUDIT,
+        "if hash_of(items) != sharing.blocks[\"hash\"]:", "if False:",
+        in_memory("test_an_audit_goes_by_the_hash_of_the_definition", home=SHARED_ITEMS),
+    ),
+    fault(
+        "an audit does not count who saw what", SHARING_AUDIT,
+        "        if count > sharing.repeats\n", "        if False\n",
+        SEEN_TOO_OFTEN,
+    ),
+    fault(
+        "an audit does not look beyond the items", SHARING_AUDIT,
+        "arms[ordinals >= sharing.most_pulls]", "arms[ordinals > 10**9]",
+        SEEN_TOO_OFTEN,
     ),
 ]  # fmt: skip
 

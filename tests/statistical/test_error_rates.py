@@ -286,16 +286,16 @@ ENGINE_FAULTS = {
 NOISE_FAULTS = {
     "noise of the first attribute for all": (
         Edit(
-            "core.noise",
-            "shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)",
-            "shrunk_variance(scatters[i, 0, 0], counts[i], centre, borrowed)",
+            "core.variances",
+            "own, count = logs.own[i, c], logs.counts[i]",
+            "own, count = logs.own[i, 0], logs.counts[i]",
         ),
     ),
     "pulls' scatter in place of their variance": (
         Edit(
             "core.variances",
-            "own = math.log(0.5 * scatter) - mean",
-            "own = math.log(0.5 * scatter)",
+            "math.log(0.5 * scatters[i, c, c]) - mean if varied",
+            "math.log(0.5 * scatters[i, c, c]) if varied",
         ),
     ),
 }  # fmt: skip

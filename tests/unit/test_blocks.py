@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-import ringfence as rf
 from ringfence.core.errors import InputError
+from ringfence.execution.evaluating import Command
 from ringfence.interfaces.blocks import blocks_of, seconds_of
+from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_file import read_study_file
 from ringfence.storage.memory import MemoryStorage
 
@@ -18,7 +19,7 @@ QUESTIONS = [{"text": f"What is {n}?", "document": n // 3} for n in range(12)]
 ARMS = ("one", "two", "three")
 
 
-def make(storage: Any = "memory://", **changes: Any) -> rf.Study:
+def make(storage: Any = "memory://", **changes: Any) -> Study:
     plain: dict[str, Any] = {
         "arms": list(ARMS),
         "objective": "maximize mean(score)",
@@ -28,7 +29,7 @@ def make(storage: Any = "memory://", **changes: Any) -> rf.Study:
         "seed": 7,
         "blocks": {"items": QUESTIONS},
     }
-    return rf.Study.create("s", storage=storage, **plain | changes)
+    return Study.create("s", storage=storage, **plain | changes)
 
 
 def answer(arm: str, item: Any, seed: int) -> dict[str, float]:
@@ -165,20 +166,18 @@ def test_a_bad_line_is_named(what: str, tmp_path: Path) -> None:
     assert storage.names() == []
 
 
-@pytest.mark.parametrize(
-    ("policy", "items", "is_enough"),
-    [("top-two", 9, False), ("top-two", 10, True), ("uniform", 2, True)],
-)
-def test_items_must_do_for_the_first_pulls(policy: str, items: int, *, is_enough: bool) -> None:
+@pytest.mark.parametrize(("policy", "items"), [("top-two", 10), ("uniform", 2)])
+def test_items_that_do_for_the_first_pulls_are_enough(policy: str, items: int) -> None:
     """Adaptive policies begin with ten pulls an arm; phases end with the items."""
-    if is_enough:
-        study = make(policy=policy, budget=300, blocks={"items": items})
-        study.optimize(lambda arm, item: {"score": item, "seconds": 1.0})
-        assert study.status().told == 3 * items
-        return
+    study = make(policy=policy, budget=300, blocks={"items": items})
+    study.optimize(lambda arm, item: {"score": item, "seconds": 1.0})
+    assert study.status().told == 3 * items
+
+
+def test_items_must_do_for_the_first_pulls() -> None:
     with pytest.raises(InputError, match=r"9 items, each shown 1 times.*the first 10 pulls"):
-        make(policy=policy, budget=300, blocks={"items": items})
-    make(policy=policy, budget=300, blocks={"items": items, "repeats": 2})
+        make(policy="top-two", budget=300, blocks={"items": 9})
+    make(policy="top-two", budget=300, blocks={"items": 9, "repeats": 2})
 
 
 def test_a_metric_may_not_have_the_name_of_a_column_of_exports() -> None:
@@ -187,9 +186,9 @@ def test_a_metric_may_not_have_the_name_of_a_column_of_exports() -> None:
     assert make(objective="maximize mean(item)", blocks=None)
 
 
-@pytest.mark.parametrize("blocks", [{"items": QUESTIONS}, {"seeds": True}, {"every": "1h"}])
-def test_what_is_brought_along_has_no_block(blocks: dict[str, Any]) -> None:
-    study = make(blocks=blocks)
+@pytest.mark.parametrize(("way", "value"), [("items", QUESTIONS), ("seeds", True), ("every", "1h")])
+def test_what_is_brought_along_has_no_block(way: str, value: Any) -> None:
+    study = make(blocks={way: value})
     past = {"arm": ["one"], "score": [1.0], "seconds": [2.0]}
     with pytest.raises(InputError, match=r"has blocks, and what is brought along has none"):
         study.bring(past, arm="arm", label="before")
@@ -244,7 +243,7 @@ def test_items_asked_for_where_there_are_none_are_refused_before_any_pull() -> N
         study.optimize(answer)
     with pytest.raises(InputError, match="asks for an item, and the study has none"):
         asyncio.run(study.optimize_async(awaited))
-    command = rf.Command(["echo", "{arm}", "{item}"])
+    command = Command(["echo", "{arm}", "{item}"])
     with pytest.raises(InputError, match=r"names \{item\}, and the study has no items"):
         study.optimize(command)
     assert study.desk.head.issued == 0
@@ -252,7 +251,7 @@ def test_items_asked_for_where_there_are_none_are_refused_before_any_pull() -> N
 
 def test_a_key_of_arms_may_be_called_item_unless_the_study_has_some() -> None:
     arms = {"one": {"item": "x", "ordinal": "y"}, "two": {"item": "z", "ordinal": "w"}}
-    command = rf.Command(["echo", "{item}", "{ordinal}"])
+    command = Command(["echo", "{item}", "{ordinal}"])
     command.require_runnable(arms)
     with pytest.raises(InputError, match=r"\{item\}, which is the pull's own and a key of arms"):
         command.require_runnable(arms, has_items=True)
@@ -285,6 +284,34 @@ def test_an_arm_ends_with_its_items_and_the_study_with_the_last() -> None:
         if policy == "top-two":
             study.raise_budget(300)
         assert study.ask(5) == []
+
+
+def test_an_arm_without_further_items_does_not_come_back() -> None:
+    """It failed on all of them."""
+    study = make(policy="uniform", budget=60, max_failures=1)
+    while pulls := study.ask(3):
+        for pull in pulls:
+            if pull.arm == "two" and pull.ordinal == 11:
+                study.fail(pull, "503", retry=False)
+            elif pull.arm == "two":
+                study.lost(pull)
+            else:
+                study.tell(pull, answer(pull.arm, pull.item, pull.seed))
+    assert "two" not in study.status().alive
+    with pytest.raises(InputError, match=r"'two' needs 2 more.*items have 0 more pulls"):
+        study.revive("two")
+    assert "two" not in study.status().alive
+    assert study.doctor().problems == ()
+
+
+def test_a_study_ends_when_all_is_seen() -> None:
+    """An adaptive one: its last round has no pulls, and says that it is the last."""
+    study = make(policy="top-two", budget=100)
+    study.optimize(answer, most=36)
+    assert study.ask() == []
+    last = study.rounds()[-1]
+    assert (last.size, last.is_last, last.number) == (0, True, study.desk.head.round)
+    assert sum(one.size == 0 for one in study.rounds()) == 1
 
 
 # ------------------------------------------------------------------------------ tables

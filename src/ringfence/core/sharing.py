@@ -31,7 +31,7 @@ ENDLESS_ROOM = 2**62
 
 
 class Common(NamedTuple):
-    """What was seen of blocks in common, by pairs of arms; of an arm with itself, of all its blocks.
+    """What was seen of blocks in common, by pairs of arms; by an arm and itself, of all its own.
 
     `counts[i, j]` blocks were seen by both, `sums[i, j, c]` is what arm i's attribute c adds up to
     on them, and `products[i, j, c, k]` the sum of its products with arm j's attribute k. Values are
@@ -175,45 +175,57 @@ def fill_correlations(common: Common, covariances: Floats, work: SharingWork) ->
 
     Within an arm they are its covariance's. What does not vary is correlated with nothing.
     """
-    found, deviations, together = work.correlations, work.deviations, work.common
+    deviations, lent = work.deviations, work.common
     arm_count, width = deviations.shape
-    pairs = 0.0
     for i in range(arm_count):
         for c in range(width):
             deviations[i, c] = math.sqrt(max(covariances[i, c, c], 0.0))
-        for j in range(i):
-            pairs += max(common.counts[i, j] - 1, 0)
-    for c in range(width):
-        for k in range(c + 1):
-            total = 0.0
-            for i in range(arm_count):
-                for j in range(arm_count):
-                    unit = deviations[i, c] * deviations[j, k]
-                    if (i != j) & (unit > 0.0):
-                        total += scatter(common, i, c, j, k) / unit
-            found_here = 0.5 * total / (pairs + NO_CORRELATION * (arm_count - 1))
-            if c == k:
-                together[c, c] = min(max(found_here, 0.0), MOST_CORRELATED)
-            else:
-                together[c, k] = together[k, c] = found_here
-    for c in range(width):
-        for k in range(c):
-            most = math.sqrt(together[c, c] * together[k, k])
-            together[c, k] = together[k, c] = min(max(together[c, k], -most), most)
+    fill_common_correlations(common, work)
     for i in range(arm_count):
         for j in range(arm_count):
             n = max(common.counts[i, j] - 1, 0)
             for c in range(width):
                 for k in range(width):
-                    unit, own = deviations[i, c] * deviations[j, k], 0.0
+                    unit, found = deviations[i, c] * deviations[j, k], 0.0
                     if (i == j) & (c == k):
-                        own = 1.0
+                        found = 1.0
                     elif (i == j) & (unit > 0.0):
-                        own = covariances[i, c, k] / unit
+                        found = covariances[i, c, k] / unit
                     elif unit > 0.0:
-                        own = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * together[c, k]
-                        own /= n + LENT_BLOCKS
-                    found[i, c, j, k] = own
+                        found = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * lent[c, k]
+                        found /= n + LENT_BLOCKS
+                    work.correlations[i, c, j, k] = found
+
+
+def fill_common_correlations(common: Common, work: SharingWork) -> None:
+    """Put the correlations that all pairs of arms have together into `work`, by attributes."""
+    lent = work.common
+    arm_count, width = work.deviations.shape
+    pairs = NO_CORRELATION * (arm_count - 1)
+    for i in range(arm_count):
+        for j in range(i):
+            pairs += max(common.counts[i, j] - 1, 0)
+    for c in range(width):
+        for k in range(c + 1):
+            found = standardised_scatter(common, work.deviations, c, k) / max(pairs, 1.0)
+            if c == k:
+                found = min(max(found, 0.0), MOST_CORRELATED)
+            lent[c, k] = lent[k, c] = found
+    for c in range(width):
+        for k in range(c):
+            most = math.sqrt(lent[c, c] * lent[k, k])
+            lent[c, k] = lent[k, c] = min(max(lent[c, k], -most), most)
+
+
+def standardised_scatter(common: Common, deviations: Floats, c: int, k: int) -> float:
+    """Return the scatter of two attributes between arms, in deviations, over all pairs of arms."""
+    total = 0.0
+    for i in range(deviations.shape[0]):
+        for j in range(deviations.shape[0]):
+            unit = deviations[i, c] * deviations[j, k]
+            if (i != j) & (unit > 0.0):
+                total += scatter(common, i, c, j, k) / unit
+    return 0.5 * total
 
 
 def fill_roots(sharing: Sharing, work: SharingWork) -> None:
@@ -310,24 +322,25 @@ def fill_difference_roots(sharing: Sharing, baseline: int, factors: Floats) -> N
 
 
 def fill_rooms(sharing: Sharing, counts: Integers, blocks: int) -> None:
-    """Put the pulls that arms may still have in place: those of the blocks that they did not see."""
+    """Put the pulls that arms may still have in place: one for each block that they did not see."""
     for i in range(counts.shape[0]):
         sharing.rooms[i] = max(blocks - counts[i], 0) if blocks > 0 else ENDLESS_ROOM
 
 
 def keep_open(
-    fresh: Integers, rooms: Integers, counts: Integers, alive: Mask, passes_on: bool
+    fresh: Integers, rooms: Integers, counts: Integers, alive: Mask, choices: int
 ) -> bool:
-    """Leave out pulls of arms that saw all blocks; return False if none is left of those there were.
+    """Leave out pulls of blocks beyond the last; return False if that leaves nothing to choose.
 
-    Where they are passed on, they go to the living arms that saw least.
+    Of a course that makes choices they go to the living arms that saw least. Phases go on without
+    them: survivors have seen as many.
     """
     lost = 0
     for i in range(fresh.shape[0]):
         over = max(fresh[i] - rooms[i], 0)
         fresh[i] -= over
         lost += over
-    while passes_on and lost > 0:
+    while choices > 0 and lost > 0:
         found = -1
         for i in range(fresh.shape[0]):
             if alive[i] and fresh[i] < rooms[i]:
@@ -340,7 +353,7 @@ def keep_open(
     some = False
     for i in range(fresh.shape[0]):
         some |= fresh[i] > 0
-    return some | (not passes_on)
+    return some | (choices == 0)
 
 
 def together(sharing: Sharing, i: int, c: int, j: int, k: int) -> float:

@@ -54,10 +54,13 @@ class Policy(ABC):
     has_phases: ClassVar[bool]
 
     @abstractmethod
-    def course_for(self, question: Question, *, shares: bool = False) -> Course:
+    def course_for(
+        self, question: Question, *, shares: bool = False, hours: bool = False
+    ) -> Course:
         """Return what whoever runs the policy calls, to answer one of its questions.
 
-        With `shares` arms meet the same blocks, and what they show there is compared.
+        With `shares` arms meet the same blocks, and what they show there is compared. With `hours`
+        arms are compared by their pulls in the same hours.
         """
 
     def own(self, question: Question) -> Question | None:
@@ -103,9 +106,10 @@ class AdaptivePolicy(Policy):
     counts the rules that have had this name: raise it with a rule that chooses otherwise, so that
     an audit does not take what the one before it chose for a mistake. `choose` and `answer` are for
     the best feasible arm; of other `questions` that a policy answers, `choose_for(question)` has
-    the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms that
-    share blocks: it goes by their joint covariance, and works in what `make_sharing_work` makes.
-    Without it arms are taken for what they are by themselves.
+    the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms
+    that share blocks, `choose_hours` for those that share hours: they go by the joint covariance,
+    and work in what `make_sharing_work` and `make_hours_work` make. Without them only the estimates
+    know what is shared.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -125,18 +129,25 @@ class AdaptivePolicy(Policy):
     choose_for: Callable[[Question], Choose] | None = None
     choose_sharing: Choose | None = None
     make_sharing_work: Callable[[int, int], Any] | None = None
+    choose_hours: Choose | None = None
+    make_hours_work: Callable[[int, int], Any] | None = None
     has_phases: ClassVar[bool] = False
 
-    def course_for(self, question: Question, *, shares: bool = False) -> Course:
+    def course_for(
+        self, question: Question, *, shares: bool = False, hours: bool = False
+    ) -> Course:
         """Return the course of the warm-up, then batches that the rule chooses."""
         question = self.own(question) or question
         if question.is_like(BEST_FEASIBLE) and shares and self.choose_sharing is not None:
             make_work = self.make_sharing_work or self.make_work
-            return choosing(self.choose_sharing, None, make_work, question)
+            return choosing(self.choose_sharing, None, make_work, question, shares=True)
+        if question.is_like(BEST_FEASIBLE) and hours and self.choose_hours is not None:
+            make_work = self.make_hours_work or self.make_work
+            return choosing(self.choose_hours, None, make_work, question, whole=True)
         if question.is_like(BEST_FEASIBLE):
-            return choosing(self.choose, self.answer, self.make_work, question)
+            return choosing(self.choose, self.answer, self.make_work, question, shares=shares)
         choose = self.choose if self.choose_for is None else self.choose_for(question)
-        return choosing(choose, None, self.make_work, question)
+        return choosing(choose, None, self.make_work, question, shares=shares)
 
     def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
         """Return the warm-up, raised to what is needed."""
@@ -184,7 +195,9 @@ class PhasePolicy(Policy):
     reject_for: Callable[[Question], Reject] | None = None
     has_phases: ClassVar[bool] = True
 
-    def course_for(self, question: Question, *, shares: bool = False) -> Course:
+    def course_for(
+        self, question: Question, *, shares: bool = False, hours: bool = False
+    ) -> Course:
         """Return the course of the phases, with the rule that drops arms between them.
 
         Arms that share blocks are compared on the same ones: all survivors have seen as many.

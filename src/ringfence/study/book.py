@@ -30,10 +30,12 @@ from ringfence.core.running import (
 from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
-from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
+from ringfence.core.statistics import MEAN, SHARE_UP_TO, contribution, contributions
+from ringfence.core.variances import no_log_variances
 from ringfence.policies.evidence import Evidence
 from ringfence.study.blocks_seen import BlocksSeen
 from ringfence.study.facts import FAILED_METRIC
+from ringfence.study.hours_seen import HoursSeen
 
 
 def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
@@ -42,6 +44,11 @@ def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
     Two at least, unless all noise was stated: from one none can be estimated.
     """
     return max(1 if noise.is_whole(problem) else 2, problem.least_pulls)
+
+
+def _are_means(kinds: Integers) -> Mask:
+    """Tell which attributes are means of what pulls contribute, and no function of one's own."""
+    return np.asarray((kinds >= MEAN) & (kinds <= SHARE_UP_TO))
 
 
 class Book:
@@ -58,12 +65,13 @@ class Book:
         counts_failures: bool = False,
         prices: Floats | None = None,
         blocks: int | None = None,
+        has_hours: bool = False,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added.
 
         With `counts_failures` pulls that failed are part of every share of failures. `prices` are
         what rules are shown of them. With `blocks`, their number or ENDLESS, arms share what they
-        are tried on, and every observation says which it was.
+        are tried on, and every observation says which it was. So it is where arms share hours.
         """
         self.problem = problem.judged
         self.noise = noise
@@ -97,7 +105,11 @@ class Book:
             no_running(self._recipe, len(arms), len(self.columns)) if self._runs else None
         )
         self._samples: list[list[Floats]] = [[] for _ in arms]
-        self._blocks = None if blocks is None else BlocksSeen(len(arms), width, blocks)
+        self._blocks: BlocksSeen | HoursSeen | None = None
+        if blocks is not None:
+            self._blocks = BlocksSeen(len(arms), width, blocks)
+        elif has_hours:
+            self._blocks = HoursSeen(len(arms), width)
 
     def add(self, arm: int, observations: Floats, blocks: Integers | None = None) -> None:
         """Add observations [pull, metric] of an arm, each on its block where arms share these.
@@ -132,7 +144,7 @@ class Book:
         """Return what each pull contributes to the means and shares [pull, attribute]."""
         recipe = self._recipe
         found = np.zeros((len(metrics), len(recipe.kinds)))
-        for c in np.flatnonzero(recipe.kinds <= SHARE_UP_TO).tolist():
+        for c in np.flatnonzero(_are_means(recipe.kinds)).tolist():
             column = metrics[:, recipe.metric_of[c]]
             found[:, c] = recipe.signs[c] * contributions(recipe.kinds[c], recipe.levels[c], column)
         return found
@@ -336,7 +348,7 @@ class Book:
 
         Of few blocks those that were seen tell more of the rest, as of a small urn.
         """
-        if self._blocks is None:
+        if not isinstance(self._blocks, BlocksSeen):
             return trials
         counts, total = self._blocks.counts, self._blocks.blocks
         seen = np.minimum(trials, counts[:, None])
@@ -398,17 +410,25 @@ class Book:
         fill_pooled(pooled, self.scatters, self.counts)
         fill_scales(scales, pooled)
         means = self.problem.means
-        fill_covariances(covariances, self.scatters, self.counts, pooled, self.estimates, means)
+        fill_covariances(
+            covariances, self.scatters, self.counts, pooled, self.estimates, means,
+            no_log_variances(*self.estimates.shape),
+        )  # fmt: skip
         if not self._known.says_nothing:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)
         covariances[:, self.is_constant, :] = covariances[:, :, self.is_constant] = 0.0
-        estimates, sharing = self.estimates, None
-        if self._blocks is not None:
+        estimates, sharing, hours = self.estimates, None, None
+        shared = _are_means(self._recipe.kinds)
+        shared[self._of_failures] &= not self.failures.any()
+        if isinstance(self._blocks, BlocksSeen):
             of_blocks = self._blocks.noise_of_blocks(covariances, self.counts)
-            shared = self._recipe.kinds <= SHARE_UP_TO
-            shared[self._of_failures] &= not self.failures.any()
             estimates, sharing = self._blocks.sharing(estimates, of_blocks, priority, shared)
+            fill_own(covariances, sharing, self.counts)
+        elif self._blocks is not None:
+            estimates, sharing, hours = self._blocks.sharing(
+                estimates, covariances, self.scatters, self.counts, shared, means, self._known
+            )
             fill_own(covariances, sharing, self.counts)
         return Evidence(
             estimates=estimates,
@@ -422,4 +442,5 @@ class Book:
             left=np.zeros(1),
             prices=self._prices,
             sharing=sharing,
+            hours=hours,
         )

@@ -29,6 +29,7 @@ from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.course import Course, Opening, asked
 from ringfence.policies.evidence import Evidence
+from ringfence.policies.groups import GROUPS_EDITION, is_cut, pulls_of
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy, require_answer, rules_in_words
 from ringfence.study.book import Book, least_pulls
@@ -72,8 +73,8 @@ class Plan:
     @property
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
-        shares = self.sharing.blocks_of_truth is not None
-        return self.policy.course_for(self.problem.question, shares=shares)
+        shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
+        return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
 
     @property
     def arm_count(self) -> int:
@@ -175,6 +176,7 @@ class Plan:
             counts_failures=self.definition.counts_failures,
             prices=self.allowance(0).relative,
             blocks=self.sharing.blocks_of_truth,
+            has_hours=self.sharing.has_hours,
         )
 
 
@@ -185,7 +187,8 @@ class Standing:
     `spent` is what was charged so far; `broken` arms failed too often in a row. Arms that come
     `back` were pardoned. By arm, `missing` are the pulls of its rounds that were never made or are
     void, and `lost` those of the last round that will never report. `gone` arms are named with the
-    phase in which they first had no pulls.
+    phase in which they first had no pulls. Pulls `in_flight`, by arm, were decided and are not
+    seen; what they cost is `promised`.
     """
 
     budget: int
@@ -195,11 +198,13 @@ class Standing:
     missing: Sequence[int] = ()
     lost: Sequence[int] = ()
     gone: Sequence[tuple[int, int]] = ()
+    in_flight: Sequence[int] = ()
+    promised: int = 0
 
     @property
     def left(self) -> int:
         """What may still be spent."""
-        return self.budget - self.spent
+        return self.budget - self.spent - self.promised
 
     def had(self, before: Round, arm: int) -> int:
         """Return how many pulls an arm had, with those that failed."""
@@ -207,18 +212,30 @@ class Standing:
         return before.before[arm] + before.allocation[arm] - missing
 
 
-def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book) -> Round:
-    """Return the round after `before`, which must be over.
+def next_round(
+    plan: Plan,
+    before: Round | None,
+    standing: Standing,
+    book: Book,
+    *,
+    lag: int = 1,
+    through: int = 0,
+) -> Round:
+    """Return the round after `before`, of which pulls may be in flight only where there is a lag.
 
     A budget raised within a phase is taken up at its end: the phase is first brought to its new
-    total, and then ends.
+    total, and then ends. A first round is told the `lag` of the study. With one, the pulls
+    `through` some number are in the book.
     """
     seen: dict[str, object] = {
         "budget": standing.budget,
         "spent": standing.spent,
         "edition": plan.policy.edition,
     }
+    if before is not None and before.lag > 1:
+        seen |= {"lag": before.lag, "through": through}
     if before is None:
+        seen |= {"lag": lag} if lag > 1 else {}
         everyone = np.ones(plan.arm_count, np.bool_)
         return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
     alive = np.array(before.alive)
@@ -229,7 +246,10 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
     allowance = plan.allowance(standing.budget)
-    evidence = book.evidence(alive, plan.priority, left=allowance.left(standing.spent))
+    promised = standing.spent + standing.promised
+    evidence = book.evidence(alive, plan.priority, left=allowance.left(promised))
+    if standing.in_flight:
+        evidence = evidence._replace(in_flight=np.array(standing.in_flight, np.int64))
     seen |= {
         "noise": NOISE_EDITION,
         "counts": evidence.counts.tolist(),
@@ -253,6 +273,8 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         room = plan.room(before)
         allocation = handed_on(allocation, room, alive, plan.priority, plan.prices)
         is_last = not any(allocation)  # every item was seen
+    if decided.is_cut:
+        seen["groups"] = GROUPS_EDITION
     return _round(
         plan, before, decided.phase, allocation, alive, [*left, *decided.left], seen,
         is_last=is_last,
@@ -261,9 +283,13 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
 
 @dataclass(frozen=True)
 class _Decision:
-    """What the policy's course decided: who is pulled how often, and whom it dropped."""
+    """What the policy's course decided: who is pulled how often, and whom it dropped.
+
+    It `is_cut` if it decided a batch in groups.
+    """
 
     goes_on: bool
+    is_cut: bool
     phase: int
     allocation: list[int]
     left: list[Rejection]
@@ -300,7 +326,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     left = _rejections(
         plan, seen._replace(alive=alive), state.dropped[: state.dropped_count[0]].tolist()
     )
-    return _Decision(goes_on, int(state.phase[0]), fresh.tolist(), left)
+    in_groups = slots > 0 and is_cut(pulls_of(evidence.counts), size)
+    return _Decision(goes_on, in_groups, int(state.phase[0]), fresh.tolist(), left)
 
 
 def _round(

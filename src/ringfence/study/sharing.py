@@ -84,6 +84,11 @@ class Sharing:
         return self.block_count if self.blocks.get("scope") == "these" else ENDLESS
 
     @property
+    def compares(self) -> bool:
+        """Whether what arms did on the same blocks, or in the same hours, is compared."""
+        return self.has_hours or self.blocks_of_truth is not None
+
+    @property
     def answers_once(self) -> bool:
         """Whether the verdict is about these items, each answered once, and not always alike."""
         return (

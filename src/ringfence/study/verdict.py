@@ -7,6 +7,7 @@ approximate, the more so because pulls were chosen by what was seen. May touch p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,8 @@ class ArmVerdict:
     last failed pull said, on one line, of an arm that was withdrawn for failing. `failed` are its
     failed pulls, `untold` those in place of which nothing was told. `chance_feasible` is the share
     of draws in which it keeps all its limits, `chance_best` that in which it is the answer, or
-    belongs to it; None where it was seen too rarely to judge.
+    belongs to it; None where it was seen too rarely to judge. `differences` are by how much it
+    exceeds the best of the answer, attribute by attribute.
     """
 
     name: str
@@ -91,6 +93,7 @@ class ArmVerdict:
     chance_feasible: float | None = None
     chance_best: float | None = None
     left: Rejection | None = None
+    differences: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,8 @@ class Verdict(Rich):
     (`chance_keeps_limits`), "infeasible" where no arm does in at least 95% of them, else
     "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is the share in
     which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
-    `problem` is what was asked: the objective, the limits, and the question.
+    `problem` is what was asked: the objective, the limits, and the question. `blocks` is what pulls
+    share, as `Sharing.plain` has it.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -170,6 +174,7 @@ class Verdict(Rich):
     answer: tuple[str, ...]
     problem: Problem = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
+    blocks: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def objective(self) -> str:
@@ -240,6 +245,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 chance_feasible=float(answers.passing[arm]) if seen else None,
                 chance_best=float(chances[arm]) if seen else None,
                 left=left,
+                differences=_differences(plan.problem, beliefs, arm, answer.named) if seen else {},
             )
         )
     return Verdict(
@@ -267,7 +273,20 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         answer=tuple(plan.definition.arm_names[arm] for arm in answer.arms),
         problem=plan.problem,
         doubts=doubts,
+        blocks=plan.sharing.plain(),
     )
+
+
+def _differences(problem: Problem, beliefs: Beliefs, arm: int, named: int) -> dict[str, Estimate]:
+    """Return by how much an arm exceeds another, of the attributes that are shown as judged."""
+    if named in (arm, -1):
+        return {}
+    judged = problem.judged.attributes
+    return {
+        str(attribute): Estimate(*beliefs.difference(arm, named, c))
+        for c, attribute in enumerate(problem.attributes)
+        if attribute == judged[c] and attribute.statistic != "quantile"
+    }
 
 
 def _status(left: Rejection | None) -> Status:
