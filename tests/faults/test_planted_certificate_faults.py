@@ -177,8 +177,15 @@ FAULTS = [
     ),
     fault(
         "values that never varied prove a normal mean", TREND,
-        "varies & (counts > trend.patience)", "counts > trend.patience",
+        "says = trend.varies | np.logical_or.accumulate(values != begun)",
+        "says = trend.varies | np.logical_or.accumulate(values == values)",
         of(MIXTURE, "test_values_in_parts_are_as_at_once_and_constants_say_nothing"),
+    ),
+    fault(
+        "skewness that flatters is passed over", TREND,
+        "np.minimum(third / spread**3, 0.0)", "np.maximum(third / spread**3, 0.0)",
+        of(MIXTURE, "test_costs_are_not_said_to_be_low_because_the_dear_ones_have_not_come",
+           "lognormal"),
     ),
     fault(
         "the better arm is said to be no better", PROVING,

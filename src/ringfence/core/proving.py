@@ -23,8 +23,6 @@ from ringfence.core.grounds import Basis, Ground
 from ringfence.core.problem import Problem
 from ringfence.core.statistics import contributions
 
-PATIENCE = 30  # blocks before an asymptotic test says anything
-
 Term = tuple[int, Fraction]
 """An arm, and how often its attribute counts in a sum."""
 
@@ -158,9 +156,9 @@ class Prover:
             and _falls(self._sum(c, terms, count), limit, strict=strict)
         ):
             return Evidence(ground.basis, count, math.inf, math.inf, left=0)
-        patience = 0 if ground.basis == Basis.GAUSSIAN else PATIENCE
         values = self._floats(c, terms, count)
-        trend = t_mixture.followed(t_mixture.Trend(patience), values, float(limit))
+        trend = t_mixture.Trend(any_law=ground.basis != Basis.GAUSSIAN)
+        trend = t_mixture.followed(trend, values, float(limit))
         growth = trend.log_e / max(count, 1)
         return Evidence(ground.basis, count, trend.log_e, trend.peak, growth, left)
 
