@@ -175,6 +175,7 @@ CERTIFICATE_ROOMS = (
     "study.certifying",
     "reports.certificate",
     "reports.proof",
+    "interfaces.proofs",
     "interfaces.study_views",
     "interfaces.studies",
 )

@@ -15,6 +15,7 @@ import ringfence as rf
 from ringfence.core.certificate import Kind
 from ringfence.core.proving import Hindrance
 from ringfence.interfaces.leases import Pull
+from ringfence.interfaces.proofs import proof_on
 from ringfence.interfaces.studies import Study
 from ringfence.reports.certificate import (
     certificate_document,
@@ -200,7 +201,7 @@ def test_evidence_on_several_limits_is_not_multiplied() -> None:
 
     limits = ["mean(unsafe) <= 0.3", "mean(solved) <= 0.3"]
     study = told(made(3 * pulls, constraints=limits), answer)
-    evidence = [study.proof().prover.breaks(0, c) for c in (0, 1)]
+    evidence = [proof_on(study.desk).prover.breaks(0, c) for c in (0, 1)]
     level = -math.log(0.05 / 6)
     assert max(one.peak for one in evidence) < level < sum(one.peak for one in evidence)
     assert study.certificate().status == "open"
@@ -216,12 +217,12 @@ def test_evidence_on_several_limits_is_not_multiplied() -> None:
 
 
 def path_length(study: Study, arm: str) -> int:
-    paths = study.proof().walked
+    paths = proof_on(study.desk).walked
     return len(paths[study.require_arm(arm)].pulls)
 
 
 def held(study: Study, arm: str) -> Gap | None:
-    one = study.proof().walked[study.require_arm(arm)].held
+    one = proof_on(study.desk).walked[study.require_arm(arm)].held
     return None if one is None else one.gap
 
 
@@ -289,12 +290,12 @@ def test_failures_without_a_stand_in_count_as_the_worst_for_each_test() -> None:
     """An arm that fails where it would break its limit would keep it by what was told."""
     study = told(made(max_failures=1000), failing_wrong)
     wild = study.require_arm("wild")
-    prover = study.proof().prover
+    prover = proof_on(study.desk).prover
     kept, broken = prover.keeps(wild, 0), prover.breaks(wild, 0)
     assert kept.count == broken.count == 200
     assert max(kept.peak, broken.peak) < math.log(3 / 0.05)
     assert study.certificate().status == "open"
-    assert study.proof().prover.no_better(wild, study.require_arm("new")).log_e < 0.0
+    assert proof_on(study.desk).prover.no_better(wild, study.require_arm("new")).log_e < 0.0
 
 
 def test_failures_of_a_metric_without_bounds_leave_the_test_open_and_say_so() -> None:
@@ -373,14 +374,14 @@ def test_a_tie_of_all_items_is_certified() -> None:
 def test_repeats_of_an_item_are_one_average() -> None:
     blocks = {"items": 50, "repeats": 4}
     study = told(made(600, blocks=blocks))
-    path = study.proof().prover.paths[0]
+    path = proof_on(study.desk).prover.paths[0]
     assert path.sizes.tolist() == [4] * 50
     claim = claim_of(study.certificate(), Kind.KEEPS, "new")
     assert claim.blocks == 50
-    values = study.proof().prover.observed(0, 0, True).fractions()
+    values = proof_on(study.desk).prover.observed(0, 0, True).fractions()
     expected = path.values[:, 0].reshape(50, 4).mean(axis=1)
     assert [float(one) for one in values] == expected.tolist()
-    open_ = told(made(6, blocks=blocks)).proof()
+    open_ = proof_on(told(made(6, blocks=blocks)).desk)
     assert [len(one.sizes) for one in open_.prover.paths] == [0, 0, 0]
     assert [one.ahead for one in open_.walked] == [2, 2, 2]
 
@@ -388,9 +389,9 @@ def test_repeats_of_an_item_are_one_average() -> None:
 def test_items_of_a_group_are_one_average_once_all_were_seen() -> None:
     items = [{"q": n, "document": n % 7 if n < 20 else 7} for n in range(30)]
     study = told(made(90, blocks={"items": items, "group": "document"}))
-    path = study.proof().prover.paths[0]
+    path = proof_on(study.desk).prover.paths[0]
     assert sorted(path.sizes.tolist()) == [2, 3, 3, 3, 3, 3, 3, 10]
-    few = told(made(21, blocks={"items": items, "group": "document"})).proof()
+    few = proof_on(told(made(21, blocks={"items": items, "group": "document"})).desk)
     one = few.walked[0]
     assert len(one.pulls) + one.ahead == 7
     assert one.path.sizes.sum() == len(one.pulls) <= 7
@@ -404,7 +405,7 @@ def test_pairs_go_by_differences_on_common_items() -> None:
         threshold = {"old": 0.45, "new": 0.6, "wild": 0.0}[pull.arm]
         return {"solved": float(rng.random() < threshold), "unsafe": 0.0}
 
-    shared = told(made(450, blocks={"items": 400}), answer).proof()
+    shared = proof_on(told(made(450, blocks={"items": 400}), answer).desk)
     old, new = 0, 1
     evidence = shared.prover.no_better(old, new)
     apart = shared.prover.no_better(new, old)
@@ -563,7 +564,7 @@ def test_a_certificate_is_checked_by_a_program_that_shares_nothing(case: str) ->
         return None if case == "failing" and pull.ordinal % 40 == 3 else random_answer(pull)
 
     study = told(made(**CHECKED[case]), answer)
-    proof = study.proof(within=0.2 if case == "equivalent" else 0.0)
+    proof = proof_on(study.desk, within=0.2 if case == "equivalent" else 0.0)
     document = json.loads(json.dumps(proof_document(study.desk.plan, proof)))
     assert document["certificate"]["status"] != "open"
     check = checker().is_proven
@@ -576,6 +577,6 @@ def test_a_certificate_is_checked_by_a_program_that_shares_nothing(case: str) ->
 
 def test_a_certificate_with_other_observations_does_not_hold() -> None:
     study = told(made())
-    document = json.loads(json.dumps(proof_document(study.desk.plan, study.proof())))
+    document = json.loads(json.dumps(proof_document(study.desk.plan, proof_on(study.desk))))
     document["observations"]["new"]["mean(unsafe)"] = ["1"] * 200
     assert not checker().is_proven(document)

@@ -35,6 +35,7 @@ def certify(
 ) -> None:
     """Say what is proven: exit code 0 certified, 3 no arm is feasible, 4 open."""
     from ringfence.core.strict import strict_json
+    from ringfence.interfaces.proofs import proof_on
     from ringfence.reports.certificate import (
         certificate_document,
         certificate_lines,
@@ -45,7 +46,7 @@ def certify(
     if observations is not None:
         require_path(observations, [".json"], key="observations")
     known = open_study(study, storage)
-    proof = known.proof(confidence=confidence, within=within)
+    proof = proof_on(known.desk, confidence, within=within)
     found = proof.certificate
     if observations is not None:
         from ringfence.reports.proof import proof_document
