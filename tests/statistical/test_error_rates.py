@@ -275,9 +275,9 @@ ENGINE_FAULTS = {
         "_ = look(record, i, counts[i] + fresh[i], estimates) if step == 0 else None",
     ),
     "flag ignored in the error": Edit(
-        "core.best_feasible",
-        "(right_count == 1) & (feasible == truly_feasible)",
-        "(right_count == 1)",
+        "simulation.tally",
+        "not has_right_arms or flag != feasible",
+        "not has_right_arms",
     ),
     "one pull too few in every phase but the first": Edit(
         "policies.course", "fresh[i] = each if", "fresh[i] = each - int(phase > 0) if"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -72,22 +73,27 @@ def test_where_higher_is_better_so_is_what_exceeds_the_answer() -> None:
     assert [row["name"] for row in rows[:3]] == ["far", "near", "tempting"]
     assert {row["better"] for row in rows} == {"higher"}
     assert [row["is_better"] for row in rows[:3]] == [True, True, False]
-    assert headline(some(problem=problem), rows) == (
+    assert headline(some(problem=problem)) == (
         "By mean(loss), 1 of 3 arms is clearly worse than best, 1 clearly better"
     )
 
 
 def test_the_headline_counts_who_is_clearly_apart() -> None:
     verdict = some()
-    rows = difference_rows(verdict)
-    assert headline(verdict, rows) == (
+    assert headline(verdict) == (
         "By mean(loss), 1 of 3 arms is clearly worse than best, 1 clearly better"
     )
-    near = [row for row in rows if row["name"] == "near"]
-    assert headline(verdict, near) == "By mean(loss), no arm is clearly apart from best"
-    assert headline(verdict, []) == "No arm can be compared with the answer yet"
-    better = [row for row in rows if row["name"] == "tempting"]
-    assert headline(verdict, better) == "By mean(loss), 1 of 1 arm is clearly better than best"
+    far, best, near, tempting, _ = verdict.arms
+    assert headline(make_verdict([best, near])) == (
+        "By mean(loss), no arm is clearly apart from best"
+    )
+    assert headline(make_verdict([best])) == "No arm can be compared with the answer yet"
+    assert headline(make_verdict([best, tempting, near])) == (
+        "By mean(loss), 1 of 2 arms is clearly better than best"
+    )
+    assert headline(make_verdict([best, far, replace(far, name="off")])) == (
+        "By mean(loss), 2 of 2 arms are clearly worse than best"
+    )
 
 
 def test_of_many_arms_twenty_are_drawn_and_the_rest_is_told_of() -> None:
@@ -96,6 +102,7 @@ def test_of_many_arms_twenty_are_drawn_and_the_rest_is_told_of() -> None:
     verdict = make_verdict(arms)
     rows = difference_rows(verdict)
     assert len(rows) == MOST_ROWS
+    assert headline(verdict) == "By mean(loss), 49 of 49 arms are clearly worse than best"
     assert difference_subtitle(verdict, rows)[1] == "29 arms not drawn"
     assert len(difference_subtitle(some(), difference_rows(some()))) == 1
 

@@ -182,7 +182,7 @@ def fill_correlations(common: Common, covariances: Floats, work: SharingWork) ->
             deviations[i, c] = math.sqrt(max(covariances[i, c, c], 0.0))
     fill_common_correlations(common, work)
     for i in range(arm_count):
-        for j in range(arm_count):
+        for j in range(i + 1):
             n = max(common.counts[i, j] - 1, 0)
             for c in range(width):
                 for k in range(width):
@@ -194,7 +194,7 @@ def fill_correlations(common: Common, covariances: Floats, work: SharingWork) ->
                     elif unit > 0.0:
                         found = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * lent[c, k]
                         found /= n + LENT_BLOCKS
-                    work.correlations[i, c, j, k] = found
+                    work.correlations[i, c, j, k] = work.correlations[j, k, i, c] = found
 
 
 def fill_common_correlations(common: Common, work: SharingWork) -> None:
@@ -246,28 +246,39 @@ def _root_found(sharing: Sharing, work: SharingWork, strength: float) -> bool:
     for rank in range(arm_count):
         i = arms[rank]
         for c in range(width):
-            for d in range(rank * width + c + 1):
-                j, k = arms[d // width], d % width
-                rest = found[i, c, j, k] * (1.0 if i == j else strength)
-                for e in range(d):
-                    rest -= roots[i, c, e] * roots[j, k, e]
-                if (i != j) | (c != k):
-                    root = roots[j, k, d]
-                    roots[i, c, d] = rest / root if root > 0.0 else 0.0
-                    continue
-                shared = 0.0
-                for e in range(rank * width):
-                    shared += roots[i, c, e] * roots[i, c, e]
-                alone = rest + shared  # what the arm's own attributes leave, were it by itself
-                if alone <= LEAST_OWN * LEAST_OWN:
-                    roots[i, c, d] = 0.0
-                elif rest < LEAST_OWN * alone:
-                    return False
-                else:
-                    roots[i, c, d] = math.sqrt(rest)
-            for d in range(rank * width + c + 1, roots.shape[2]):
-                roots[i, c, d] = 0.0
+            row, place = roots[i, c], rank * width + c
+            rest = found[i, c, i, c] - product(row, row, place)
+            # What the arm's own attributes before this one leave, were it by itself:
+            alone = rest + product(row, row, rank * width)
+            if alone <= LEAST_OWN * LEAST_OWN:
+                row[place] = 0.0
+            elif rest < LEAST_OWN * alone:
+                return False
+            else:
+                row[place] = math.sqrt(rest)
+            inverse = 1.0 / row[place] if row[place] > 0.0 else 0.0
+            for after in range(rank, arm_count):  # down the column: none waits for another
+                j, between = arms[after], strength if after > rank else 1.0
+                for k in range(c + 1 if after == rank else 0, width):
+                    rest = between * found[j, k, i, c] - product(roots[j, k], row, place)
+                    roots[j, k, place] = rest * inverse
+            for d in range(place + 1, roots.shape[2]):
+                row[d] = 0.0
     return True
+
+
+def product(first: Floats, second: Floats, size: int) -> float:
+    """Return the sum of products of the first few numbers, in four sums that do not wait."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = size - size % 4
+    for e in range(0, whole, 4):
+        a += first[e] * second[e]
+        b += first[e + 1] * second[e + 1]
+        c += first[e + 2] * second[e + 2]
+        d += first[e + 3] * second[e + 3]
+    for e in range(whole, size):
+        a += first[e] * second[e]
+    return (a + b) + (c + d)
 
 
 def fill_means(estimates: Floats, sharing: Sharing, common: Common, work: SharingWork) -> None:
@@ -281,23 +292,22 @@ def fill_means(estimates: Floats, sharing: Sharing, common: Common, work: Sharin
     for rank in range(1, arm_count):
         i = arms[rank]
         moved = False
-        for d in range(rank * width):
-            j, k = arms[d // width], d % width
-            off, n = 0.0, common.counts[i, j]
-            if (n > 0) & (deviations[j, k] > 0.0):
-                off = common.sums[j, j, k] / common.counts[j, j] - common.sums[j, i, k] / n
-                off = (off + shifts[0, j, k]) / deviations[j, k]
-            moved |= off != 0.0
-            for e in range(d):
-                off -= roots[j, k, e] * solved[e]
-            root = roots[j, k, d]
-            solved[d] = off / root if root > 0.0 else 0.0
+        for before in range(rank):
+            j = arms[before]
+            n = common.counts[i, j]
+            for k in range(width):
+                d, off = before * width + k, 0.0
+                if (n > 0) & (deviations[j, k] > 0.0):
+                    off = common.sums[j, j, k] / common.counts[j, j] - common.sums[j, i, k] / n
+                    off = (off + shifts[0, j, k]) / deviations[j, k]
+                moved |= off != 0.0
+                off -= product(roots[j, k], solved, d)
+                root = roots[j, k, d]
+                solved[d] = off / root if root > 0.0 else 0.0
         if not moved:
             continue
         for c in range(width):
-            shift = 0.0
-            for d in range(rank * width):
-                shift += roots[i, c, d] * solved[d]
+            shift = product(roots[i, c], solved, rank * width)
             shifts[0, i, c] = shift * deviations[i, c]
             estimates[i, c] += shifts[0, i, c]
 

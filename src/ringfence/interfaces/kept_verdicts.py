@@ -21,6 +21,7 @@ import numpy as np
 
 import ringfence
 from ringfence.interfaces.own_policies import MARK
+from ringfence.study.changing import Change
 from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk
 from ringfence.study.facts import Head, Kept, rejection_of
@@ -124,6 +125,7 @@ def _restored(plan: Plan, kept: Kept) -> Verdict | None:
                 "arms": tuple(_arm(one) for one in plain["arms"]),
                 "flips": tuple(Flip(**one) for one in plain["flips"]),
                 "doubts": tuple(Doubt(**one) for one in plain["doubts"]),
+                "changes": tuple(Change(**one) for one in plain["changes"]),
                 "problem": plan.problem,
             }
         )

@@ -40,6 +40,7 @@ from ringfence.interfaces.checking import (
 )
 from ringfence.interfaces.leases import Held, Pull, lease_of
 from ringfence.interfaces.own_policies import named
+from ringfence.interfaces.quickening import quicken
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.study_views import StudyViews
 from ringfence.policies.policy import Policy
@@ -220,7 +221,7 @@ class Study(StudyViews, AsyncCalls):
                 f"study {name!r} exists with another policy: it has {definition.policy!r}, now "
                 f"given {given!r}. Change it back, or begin a study of another name."
             )
-        return cls(Desk(Plan.of(definition, functions, rule), opened, clock, is_gone))
+        return cls(Desk(Plan.of(definition, functions, rule, quicken), opened, clock, is_gone))
 
     def ask(self, n: int = 1) -> list[Pull]:
         """Lease up to n pulls.
@@ -600,4 +601,4 @@ def _plan(definition: Definition, functions: Functions | None, policy: Policy) -
         on_failure=require_stand_in(plan, "on_failure", definition.on_failure),
         on_timeout=require_stand_in(plan, "on_timeout", definition.on_timeout),
     )
-    return Plan.of(whole, functions, policy)
+    return Plan.of(whole, functions, policy, quicken)

@@ -20,7 +20,7 @@ _LONGEST, _LONGEST_NAME = 160, 60
 
 @dataclass(frozen=True)
 class Told:
-    """An item on which two arms differ: what it is called, what it is, how they did."""
+    """An item on which two arms differ: its name or number, what it is, how they did."""
 
     name: str
     text: str
@@ -30,11 +30,14 @@ class Told:
 
 def item_name(content: Any) -> str:
     """Return what an item is called: its key `id` or `name`, else itself on one line."""
-    if isinstance(content, Mapping):
-        for key in _NAMES:
-            if isinstance(content.get(key), str | int | float):
-                return one_line(str(content[key]), _LONGEST_NAME)
-    return item_text(content, _LONGEST_NAME)
+    return _own_name(content) or item_text(content, _LONGEST_NAME)
+
+
+def _own_name(content: Any) -> str:
+    """Return the name that an item has of its own; nothing where it has none."""
+    keys = content if isinstance(content, Mapping) else {}
+    found = (keys[key] for key in _NAMES if isinstance(keys.get(key), str | int | float))
+    return one_line(str(next(found, "")), _LONGEST_NAME)
 
 
 def item_text(content: Any, most: int = _LONGEST) -> str:
@@ -49,8 +52,8 @@ def rivals(verdict: Verdict, outcomes: Outcomes) -> tuple[int, int] | None:
     The nearest is the likeliest to be the answer in its place. Where no arm is named, or nothing
     was seen of it, it is the first of those that were.
     """
-    seen = [name for name, some in zip(outcomes.arms, outcomes.pulls.any(axis=1), strict=True)
-            if some]  # fmt: skip
+    told = outcomes.pulls.sum(axis=1).tolist()
+    seen = [name for name, pulls in zip(outcomes.arms, told, strict=True) if pulls > 0]
     ordered = [arm for arm in ordered_arms(verdict) if arm.name in seen]
     if len(ordered) < 2:
         return None
@@ -86,11 +89,11 @@ def told_of(
 def _told(
     contest: Contest, outcomes: Outcomes, contents: Mapping[int, Any], place: int
 ) -> Told:  # fmt: skip
-    content = contents[int(outcomes.blocks[place])]
-    name, text = item_name(content), item_text(content)
+    number = int(outcomes.blocks[place])
+    content = contents[number]
     return Told(
-        name=name,
-        text="" if text == name else text,
+        name=_own_name(content) or str(number),
+        text="" if content == number else item_text(content),
         own=f"{outcomes.written(contest.arm, place):.4g}",
         rival=f"{outcomes.written(contest.rival, place):.4g}",
     )

@@ -37,7 +37,7 @@ from ringfence.study.verdict import Verdict
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
        color: #1b1b1f; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8d8de;
          vertical-align: top; overflow-wrap: break-word; }
@@ -50,7 +50,8 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
 @media print {
   body { max-width: none; margin: 0; font-size: 12px; } figure, tr { break-inside: avoid; }
   .wide { overflow-x: visible; } table { font-size: 10px; } th, td { padding: .2rem .3rem; }
-  td.short { white-space: normal; } td:first-child, td:last-child { overflow-wrap: anywhere; }
+  td.short { white-space: normal; } td:first-child { min-width: 4.5rem; }
+  td:first-child, td:last-child { overflow-wrap: anywhere; }
 }
 """
 _DARK_STYLE = """

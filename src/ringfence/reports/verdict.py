@@ -9,6 +9,7 @@ from ringfence.reports.departures import standing, with_error
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.sets import flipped_set, headline_of_set, said_of_set
 from ringfence.reports.sharing import caveat, claim, is_fixed
+from ringfence.study.changing import Change
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (
     SURE,
@@ -50,6 +51,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "brought": verdict.brought,
         "apparent": verdict.apparent,
         "doubts": [vars(doubt) for doubt in verdict.doubts],
+        "changes": [vars(change) for change in verdict.changes],
     }
 
 
@@ -150,7 +152,7 @@ def cautions(verdict: Verdict) -> list[str]:
 
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
-    lines = _doubted(verdict.doubts)
+    lines = [*_doubted(verdict.doubts), *changed_in_words(verdict.changes)]
     lines += _about_set(verdict) if verdict.problem.question.settles else _about_arm(verdict)
     withdrawn = [arm for arm in verdict.arms if arm.status == Status.WITHDRAWN]
     lines += _some(
@@ -208,6 +210,22 @@ def _deceives(arm: ArmVerdict, chosen: ArmVerdict, verdict: Verdict) -> str:
     is_level = _objective(arm, verdict) == _objective(chosen, verdict)
     better = "is as good by" if is_level else "looks better by"
     return f"{arm.name} {better} {verdict.objective}, but {outside(arm, verdict)}."
+
+
+def changed_in_words(changes: Sequence[Change]) -> list[str]:
+    """Return which metrics changed over time, and what compares arms fairly then."""
+    if not changes:
+        return []
+    names, were = " and ".join(change.metric for change in changes), "was"
+    if len(changes) > 1:
+        were = "were"
+    line = (
+        f"Outcomes changed over time: {names} {were} not the same in all stretches of pulls, "
+        "whatever the arm. Arms that were pulled at other times are not compared fairly, and "
+        'chances are too sure. In a study with every = "1h" under [blocks] arms are compared '
+        "within the hour."
+    )
+    return [line]
 
 
 def _doubted(doubts: Sequence[Doubt]) -> list[str]:

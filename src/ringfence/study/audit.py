@@ -11,6 +11,7 @@ import numpy as np
 from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.advancing import resolved_through, round_after
+from ringfence.study.changing import Change, changes_of
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
@@ -28,7 +29,8 @@ _EDITIONS = ("edition", "noise", "groups")
 class Audit:
     """What an audit found: `problems` in words, none if all is well.
 
-    `notes` say what could not be checked, though nothing is wrong with it.
+    `notes` say what could not be checked, though nothing is wrong with it. `changes` are the
+    metrics that changed while the study ran.
     """
 
     study: str
@@ -40,6 +42,7 @@ class Audit:
     lost: int
     void: int
     budget: int
+    changes: tuple[Change, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -77,6 +80,7 @@ def audit(
     _, unbrought = readable(ledger.past, lambda _: (), ())
     problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
     others: dict[str, list[int]] = {_NOISE: [], _BATCHES: []}
+    changes = list[Change]()
     if not problems:
         problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
@@ -87,7 +91,7 @@ def audit(
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),
-            *_decisions(plan, ledger, course.count, pardons, others, advance),
+            *_decisions(plan, ledger, course.count, pardons, others, changes, advance),
         ]
     return Audit(
         study=plan.definition.name,
@@ -99,6 +103,7 @@ def audit(
         lost=stock.lost,
         void=stock.void,
         budget=head.budget,
+        changes=tuple(changes),
     )
 
 
@@ -276,13 +281,14 @@ def _decisions(
     count: int,
     pardons: Sequence[Pardon],
     others: Mapping[str, list[int]],
+    changes: list[Change],
     advance: Advance,
 ) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
     With the pardons that had been granted by then. What another edition of the rule chose cannot
     be decided again, nor what went by other noise or by another rule for large batches: the numbers
-    of such rounds are put into `others`.
+    of such rounds are put into `others`, and what changed over time into `changes`.
     """
     problems, head = [], ledger.head
     reader, tally, resolved = Reader(plan), ledger.tally(), resolved_through(ledger, head)
@@ -317,6 +323,7 @@ def _decisions(
         advance(reader.read - done)
         before, done = one, reader.read
     broken = reader.catch_up(ledger, head).broken
+    changes += changes_of(reader.book)
     advance(head.issued - done)
     if set(broken) != set(head.broken):
         problems.append(

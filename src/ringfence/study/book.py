@@ -5,7 +5,7 @@ give the same numbers to the last bit, whoever evaluated them and when. May touc
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ringfence.core.baseline import (
     differences,
 )
 from ringfence.core.beliefs import Beliefs
+from ringfence.core.constancy import OverTime, add_pulls, nothing_told
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales
 from ringfence.core.problem import Problem
@@ -27,7 +28,7 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
-from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
+from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own, fill_sharing
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import MEAN, SHARE_UP_TO, contribution, contributions
@@ -66,12 +67,15 @@ class Book:
         prices: Floats | None = None,
         blocks: int | None = None,
         has_hours: bool = False,
+        share: Callable[..., None] = fill_sharing,
+        watches_time: bool = False,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added.
 
         With `counts_failures` pulls that failed are part of every share of failures. `prices` are
         what rules are shown of them. With `blocks`, their number or ENDLESS, arms share what they
         are tried on, and every observation says which it was. So it is where arms share hours.
+        Who `watches_time` keeps what tells whether outcomes change from pull to pull.
         """
         self.problem = problem.judged
         self.noise = noise
@@ -106,15 +110,23 @@ class Book:
         )
         self._samples: list[list[Floats]] = [[] for _ in arms]
         self._blocks: BlocksSeen | HoursSeen | None = None
+        self.over_time = nothing_told(len(arms), metric_count) if watches_time else None
         if blocks is not None:
-            self._blocks = BlocksSeen(len(arms), width, blocks)
+            self._blocks = BlocksSeen(len(arms), width, blocks, share)
         elif has_hours:
             self._blocks = HoursSeen(len(arms), width)
 
-    def add(self, arm: int, observations: Floats, blocks: Integers | None = None) -> None:
+    def add(
+        self,
+        arm: int,
+        observations: Floats,
+        blocks: Integers | None = None,
+        numbers: Integers | None = None,
+    ) -> None:
         """Add observations [pull, metric] of an arm, each on its block where arms share these.
 
-        Once some are on no block, arms are taken for what they are by themselves.
+        Once some are on no block, arms are taken for what they are by themselves. `numbers` of
+        pulls tell when they were made, where that is known.
         """
         if len(observations) == 0:
             return
@@ -123,6 +135,8 @@ class Book:
             self._blocks = None
         elif self._blocks is not None:
             self._blocks.add(arm, blocks, self._contributions(metrics))
+        if self.over_time is not None and numbers is not None:
+            add_pulls(self.over_time, arm, numbers, metrics)
         before = int(self.counts[arm])
         self.counts[arm] += len(metrics)
         self._least = np.minimum(self._least, metrics.min(axis=0))
@@ -245,8 +259,10 @@ class Book:
         if running is not None:
             moments = Moments(*(array.copy() for array in running.moments))
             running = Running(moments, running.origins.copy(), running.features.copy())
+        told = self.over_time
         other = copy.copy(self)
         vars(other).update(
+            over_time=None if told is None else OverTime(*(array.copy() for array in told)),
             counts=self.counts.copy(),
             failures=self.failures.copy(),
             _estimates=self._estimates.copy(),
@@ -270,6 +286,8 @@ class Book:
         own: dict[str, Any] = {"counts": self.counts, "failures": self.failures}
         own |= {"cubes": self._cubes, "firsts": self._firsts}
         own |= {"least": self._least, "most": self._most, "binary": self._binary}
+        told = {} if self.over_time is None else self.over_time._asdict()
+        own |= {f"over_time_{name}": array for name, array in told.items()}
         return {**own, "origins": self._running.origins, **moments}
 
     def restore(self, sums: Mapping[str, Any]) -> None:

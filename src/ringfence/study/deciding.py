@@ -25,6 +25,7 @@ from ringfence.core.gaps import pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
+from ringfence.core.sharing import fill_sharing
 from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.course import Course, Opening, asked
@@ -41,6 +42,7 @@ from ringfence.study.facts import (
     Rejection,
     Round,
 )
+from ringfence.study.patience import Patient, Quicken
 from ringfence.study.sharing import Sharing
 from ringfence.study.snapshot import Snapshot
 
@@ -52,6 +54,7 @@ class Plan:
     definition: Definition
     problem: Problem
     policy: Policy
+    quicken: Quicken | None = None
 
     @classmethod
     def of(
@@ -59,8 +62,12 @@ class Plan:
         definition: Definition,
         functions: Functions | None = None,
         policy: Policy | None = None,
+        quicken: Quicken | None = None,
     ) -> "Plan":
-        """Read a definition's expressions and find its policy, unless it is given."""
+        """Read a definition's expressions and find its policy, unless it is given.
+
+        `quicken` makes what has taken long quicker.
+        """
         problem = Problem.parse(
             definition.objective,
             definition.constraints,
@@ -68,13 +75,23 @@ class Plan:
             answer=definition.answer,
         )
         chosen = require_answer(policy or find_policy(definition.policy), problem.question)
-        return cls(definition, problem, chosen)
+        return cls(definition, problem, chosen, quicken)
 
     @property
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
         shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
         return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
+
+    @cached_property
+    def decide(self) -> Patient:
+        """What the course decides with."""
+        return Patient(self.course.decide, self.quicken)
+
+    @cached_property
+    def share(self) -> Patient:
+        """What finds out what arms tell of each other."""
+        return Patient(fill_sharing, self.quicken)
 
     @property
     def arm_count(self) -> int:
@@ -176,7 +193,9 @@ class Plan:
             counts_failures=self.definition.counts_failures,
             prices=self.allowance(0).relative,
             blocks=self.sharing.blocks_of_truth,
+            share=self.share,
             has_hours=self.sharing.has_hours,
+            watches_time=not self.definition.blocks,
         )
 
 
@@ -314,11 +333,13 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     uniforms = round_stream(plan.definition.seed, before.number + 1).random(slots)
     compared = plan.policy.has_phases or plan.problem.is_relative
     seen = evidence._replace(
-        baseline=np.array([-1 if plan.baseline is None or not compared else plan.baseline])
+        estimates=np.ascontiguousarray(evidence.estimates),
+        covariances=np.ascontiguousarray(evidence.covariances),
+        baseline=np.array([-1 if plan.baseline is None or not compared else plan.baseline]),
     )
     alive = evidence.alive.copy()
     with rules_in_words(plan.policy):
-        goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
+        goes_on = bool(plan.decide(seen, state, uniforms, size, fresh))
     if goes_on and slots > 0:  # phases are cut to what is paid for by whoever fills them
         goes_on = keep_paid(fresh, allowance.array, standing.left, plan.priority)
     if state.faults[0]:

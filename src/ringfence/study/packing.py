@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = 5
+FORMAT = 6
 _KINDS = {"f": "<f8", "i": "<i8"}
 
 

@@ -214,7 +214,8 @@ class Reader:
     def _add_until(self, last: int, harvest: Harvest | None, first: int) -> None:
         """Add the pulls up to number `last`, of a harvest that begins with number `first`."""
         if harvest is not None and last > self.read:
-            self._add(harvest.part(slice(self.read + 1 - first, last + 1 - first)))
+            fresh = harvest.part(slice(self.read + 1 - first, last + 1 - first))
+            self._add(fresh, self.read + 1)
             self.read = last
 
     @property
@@ -236,7 +237,7 @@ class Reader:
         if current.through == self.read:
             self._replace_lost(current)
         first = self.read + 1
-        self._add(self._valid(harvest_of(ledger, first, until, ahead), first))
+        self._add(self._valid(harvest_of(ledger, first, until, ahead), first), first)
         self.read = until
 
     def _replace_lost(self, one: Round) -> None:
@@ -292,8 +293,8 @@ class Reader:
             self.past += 1
         return ()
 
-    def _add(self, harvest: Harvest) -> None:
-        """Add a round's observations, arm by arm in the order of ordinals.
+    def _add(self, harvest: Harvest, first: int) -> None:
+        """Add a round's observations, whose numbers begin at `first`, by arm in order of ordinals.
 
         What an arm yields after it failed too often in a row is left out: how much there is
         depends on who was quicker. For the same reason the rest of what was decided counts as
@@ -323,7 +324,7 @@ class Reader:
                 self._lost[arm] += int(np.count_nonzero(is_lost[good]))
             told = good[harvest.is_told[good]]
             blocks = None if on_blocks is None else on_blocks[told]
-            self.book.add(arm, harvest.values[told], blocks)
+            self.book.add(arm, harvest.values[told], blocks, first + told)
             failures = int(np.count_nonzero(is_failed[good]))
             self.failures[arm] += failures + int(np.count_nonzero(harvest.stand_in[good]))
             if failures:

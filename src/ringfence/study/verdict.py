@@ -25,6 +25,7 @@ from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
+from ringfence.study.changing import Change, changes_of
 from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
 from ringfence.study.facts import Cause, Rejection
 from ringfence.study.reading import View
@@ -131,7 +132,7 @@ class Verdict(Rich):
     "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is the share in
     which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
     `problem` is what was asked: the objective, the limits, and the question. `blocks` is what pulls
-    share, as `Sharing.plain` has it.
+    share, as `Sharing.plain` has it. `changes` are the metrics that changed while the study ran.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -175,6 +176,7 @@ class Verdict(Rich):
     problem: Problem = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
     blocks: Mapping[str, Any] | None = field(default=None, repr=False)
+    changes: tuple[Change, ...] = ()
 
     @property
     def objective(self) -> str:
@@ -274,6 +276,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         problem=plan.problem,
         doubts=doubts,
         blocks=plan.sharing.plain(),
+        changes=changes_of(book),
     )
 
 

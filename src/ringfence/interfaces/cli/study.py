@@ -229,6 +229,8 @@ def export(
 
 def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Audit a study from its stored facts; exit code 1 if something is wrong."""
+    from ringfence.reports.verdict import changed_in_words
+
     known = open_study(study, storage)
     steps = max(1, 2 * known.desk.head.issued)
     with output.progress_bar("auditing", steps, first="auditing") as advance:
@@ -247,6 +249,8 @@ def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
             output.say(f"problem: {problem}")
         for note in found.notes:
             output.say(f"note: {note}")
+        for line in changed_in_words(found.changes):
+            output.say(f"note: {line}")
     if not found.is_sound:
         raise SystemExit(1)
 

@@ -379,6 +379,14 @@ class Doubt(BaseModel):
     failed: int
 
 
+class Change(BaseModel):
+    """A metric that was another at some times than at others, whatever the arm."""
+
+    metric: str
+    stretches: int
+    chance: Annotated[float, Field(description="How likely that is if it did not change.")]
+
+
 class Verdict(BaseModel):
     """The answer of a study, so far or at its end."""
 
@@ -403,6 +411,7 @@ class Verdict(BaseModel):
     brought: int
     apparent: str | None
     doubts: list[Doubt]
+    changes: list[Change]
 
 
 class WhatIf(Verdict):

@@ -31,7 +31,7 @@ def differences_chart(
     rows = difference_rows(verdict)
     names = list(dict.fromkeys(row["attribute"] for row in rows))
     panels = [_panel(alt, [row for row in rows if row["attribute"] == name]) for name in names]
-    title = difference_title(verdict, rows)
+    title = difference_title(verdict)
     longest = max((len(row["name"]) for row in rows), default=0)
     room = min(_LETTER * longest, LABEL_LIMIT) + _BESIDE
     chart = alt.concat(*panels or [_empty(alt)], columns=_COLUMNS).properties(

@@ -37,6 +37,7 @@ def hours_chart(
             x=x,
             y=y,
             color=colour,
+            detail="piece:N",
             strokeDash=alt.StrokeDash("series:N", legend=None).scale(
                 domain=series, range=list(_DASHES)
             ),

@@ -6,7 +6,7 @@ from typing import Any
 from ringfence.reports.differences import attributes_of, compared_arms
 from ringfence.reports.figures.words import counted, shortened
 from ringfence.reports.ordering import shown_arms
-from ringfence.study.verdict import ArmVerdict, Verdict
+from ringfence.study.verdict import ArmVerdict, Estimate, Verdict
 
 MOST_ROWS = 20
 
@@ -33,7 +33,7 @@ def difference_rows(verdict: Verdict) -> list[dict[str, Any]]:
             "value": one.value,
             "low": one.low,
             "high": one.high,
-            "is_clear": one.low > 0.0 or one.high < 0.0,
+            "is_clear": _is_clear(one),
             "is_better": signs[name] * one.value < 0.0,
         }
         for name in names
@@ -42,18 +42,20 @@ def difference_rows(verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def difference_title(verdict: Verdict, rows: Sequence[dict[str, Any]]) -> str:
-    """Return what the differences show of the first attribute, as a headline."""
-    if not rows:
+def difference_title(verdict: Verdict) -> str:
+    """Return what the differences of all arms show, of the first attribute, as a headline."""
+    arms = compared_arms(verdict)
+    if not arms:
         return "No arm can be compared with the answer yet"
-    name, answer = rows[0]["attribute"], shortened(verdict.arm or "")
-    mine = [row for row in rows if row["attribute"] == name]
-    worse = sum(row["is_clear"] and not row["is_better"] for row in mine)
-    better = sum(row["is_clear"] and row["is_better"] for row in mine)
-    if not worse and not better:
+    name = attributes_of(arms)[0]
+    sign, answer = _signs(verdict)[name], shortened(verdict.arm or "")
+    told = [arm.differences[name] for arm in arms if name in arm.differences]
+    clear = [sign * one.value for one in told if _is_clear(one)]
+    worse, better = sum(one > 0.0 for one in clear), sum(one < 0.0 for one in clear)
+    if not clear:
         return f"By {name}, no arm is clearly apart from {answer}"
     side = "worse" if worse else "better"
-    are = f"{counted(len(mine), 'arm')} {'is' if (worse or better) == 1 else 'are'}"
+    are = f"{counted(len(told), 'arm')} {'is' if (worse or better) == 1 else 'are'}"
     also = f", {better} clearly better" if worse and better else ""
     return f"By {name}, {worse or better} of {are} clearly {side} than {answer}{also}"
 
@@ -63,6 +65,10 @@ def difference_subtitle(verdict: Verdict, rows: Sequence[dict[str, Any]]) -> lis
     lines = ["bars: 95% intervals of the difference; filled: clear of zero"]
     left_out = len(compared_arms(verdict)) - len({row["name"] for row in rows})
     return [*lines, f"{counted(left_out, 'arm')} not drawn"] if left_out else lines
+
+
+def _is_clear(one: Estimate) -> bool:
+    return one.low > 0.0 or one.high < 0.0
 
 
 def _behind(arm: ArmVerdict, name: str, sign: float) -> tuple[bool, float]:

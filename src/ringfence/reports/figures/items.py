@@ -40,7 +40,7 @@ def matrix_of(verdict: Verdict, outcomes: Outcomes) -> Matrix:
 
     An item is the easier, the better arms did on it than they do on the items that they saw.
     """
-    seen = outcomes.pulls.any(axis=1)
+    seen = outcomes.pulls.sum(axis=1) > 0
     names = [arm.name for arm in shown_arms(verdict, MOST_ROWS)]
     arms = np.array(
         [place for name in names if seen[place := outcomes.arms.index(name)]], dtype=np.int64
@@ -101,7 +101,7 @@ def run_rows(matrix: Matrix, outcomes: Outcomes) -> list[dict[str, Any]]:
     """Return the same picture in shorter lists: neighbours of one shade are drawn as one."""
     rows = []
     for place, shades in enumerate(matrix.shades):
-        begins = np.flatnonzero(np.append([True], ~_alike(shades[1:], shades[:-1])))
+        begins = np.flatnonzero(np.append([True], shades[1:] != shades[:-1]))
         ends = np.append(begins[1:], len(shades))
         drawn = ~np.isnan(shades[begins])
         rows.append(_row(matrix, outcomes, place, begins[drawn], ends[drawn]))
@@ -118,10 +118,6 @@ def _row(
         "end": ends.tolist(),
         "shade": matrix.shades[place, begins].round(3).tolist(),
     }
-
-
-def _alike(one: Floats, other: Floats) -> Any:
-    return (one == other) | (np.isnan(one) & np.isnan(other))
 
 
 def items_subtitle(verdict: Verdict, matrix: Matrix) -> list[str]:
