@@ -198,6 +198,11 @@ FAULTS = [
         BROUGHT,
     ),
     fault(
+        "metrics that changed are proven", CERTIFYING,
+        "if chance_of_change(seen, c)[0] < RARE", "if chance_of_change(seen, c)[0] < 0.0",
+        of(STUDIES, "test_a_metric_that_changed_while_the_study_ran_leaves_its_questions_open"),
+    ),
+    fault(
         "zeros alone are taken for yes or no", "core.grounds",
         "both=not _limits_share(problem, attribute.metric)", "both=False",
         of(STUDIES, "test_yes_or_no_is_what_nobody_takes_for_more",

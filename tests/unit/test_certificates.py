@@ -483,6 +483,26 @@ def test_a_stated_constant_is_known_by_one_pull_unless_it_varies() -> None:
     assert {one.hindrance for one in found.open} == {Hindrance.VARIES}
 
 
+def test_a_metric_that_changed_while_the_study_ran_leaves_its_questions_open() -> None:
+    """With items it need not be: arms are compared on the same ones, in one order."""
+
+    def answer(pull: Pull) -> dict[str, float]:
+        rng = np.random.default_rng(pull.seed)
+        late = 0.5 if pull.ordinal > 150 else 0.0
+        solved = float(rng.random() < GOOD[pull.arm][0] - late)
+        return {"solved": solved, "unsafe": float(rng.random() < GOOD[pull.arm][1])}
+
+    found = told(made(900), answer).certificate()
+    assert found.status == "open"
+    claim = claim_of(found, Kind.NO_BETTER, "old")
+    assert claim.hindrance == Hindrance.CHANGES
+    assert claim_of(found, Kind.KEEPS, "new").settled
+    assert any("changed while the study ran" in line for line in certificate_lines(found))
+    assert told(made(900), random_answer).certificate().status == "certified"
+    shared = told(made(900, blocks={"items": 300}), answer).certificate()
+    assert (shared.status, shared.arm) == ("certified", "new")
+
+
 # ------------------------------------------------------------------------------ refusals
 
 

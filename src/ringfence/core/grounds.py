@@ -29,13 +29,15 @@ class Basis(Code):
 class Ground:
     """What is known of an attribute: its `basis`, and the ends of what one pull contributes.
 
-    A `constant` one is the same for every pull of an arm.
+    A `constant` one is the same for every pull of an arm. One that `changes` was another at some
+    times than at others, so that an arm has no mean to be proven.
     """
 
     basis: Basis
     low: Fraction = Fraction(0)
     high: Fraction = Fraction(1)
     constant: bool = False
+    changes: bool = False
 
 
 def grounds_of(

@@ -32,6 +32,7 @@ class Hindrance(Code):
 
     STATISTIC = "statistic"  # it is no mean or share
     FAILURES = "failures"  # nothing bounds what failed pulls would have told
+    CHANGES = "changes"  # it was another at some times than at others
     VARIES = "varies"  # what was stated to be a constant is none
 
 
@@ -166,6 +167,8 @@ class Prover:
         ground = self.grounds[c]
         if ground.basis == Basis.OTHER:
             return Hindrance.STATISTIC
+        if ground.changes:
+            return Hindrance.CHANGES
         columns = [self.paths[arm].values[:, self.columns[c]] for arm, times in terms if times]
         has_failed = any(np.isnan(one).any() for one in columns)
         if has_failed and (ground.constant or ground.basis != Basis.EXACT):

@@ -26,6 +26,7 @@ _EXPLORED = {
 _HINDERED = {
     Hindrance.STATISTIC: "only means, shares and limits on quantiles can be proven",
     Hindrance.FAILURES: "pulls failed, and nothing bounds what they would have told",
+    Hindrance.CHANGES: "it changed while the study ran, so that no arm has a mean to be proven",
     Hindrance.VARIES: "what was stated to be a constant varied",
 }
 _HELD = {

@@ -6,13 +6,14 @@ touch policies and core.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ringfence.core.certificate import Conclusion, Step, concluded
+from ringfence.core.constancy import RARE, add_pulls, chance_of_change, nothing_told
 from ringfence.core.decimals import decimal
 from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis, Ground, grounds_of
@@ -22,6 +23,7 @@ from ringfence.core.shares import may_be_more
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Harvest
+from ringfence.study.keeping import by_arm
 from ringfence.study.paths import Walked, walked
 
 CONFIDENCE = 0.95
@@ -72,6 +74,11 @@ def proof_of(
         shares=~may_be_more(problem, plan.noise.bounds),
         gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
         constant=plan.noise.exact,
+    )
+    changed = _changed(plan, harvest, columns)
+    grounds = tuple(
+        replace(ground, changes=attribute.metric in changed)
+        for attribute, ground in zip(problem.attributes, grounds, strict=True)
     )
     prover = Prover(
         problem,
@@ -140,6 +147,18 @@ def _is_normal(plan: Plan, metric: str) -> bool:
     own = plan.noise.own
     stated_for_each = all(metric in own.get(arm, {}) for arm in plan.definition.arm_names)
     return stated_for_each or plan.noise.variance(metric) is not None
+
+
+def _changed(plan: Plan, harvest: Harvest, columns: Sequence[int]) -> set[str]:
+    """Return the metrics that changed from one time to another, where arms meet no blocks."""
+    if plan.sharing.blocks_of_truth is not None:
+        return set()
+    seen = nothing_told(plan.arm_count, len(columns))
+    places = np.flatnonzero(harvest.is_told)
+    for arm, mine in by_arm(harvest.arms[places], plan.arm_count):
+        add_pulls(seen, arm, places[mine] + 1, harvest.values[places[mine]][:, columns])
+    metrics = [plan.metrics[column] for column in columns]
+    return {one for c, one in enumerate(metrics) if chance_of_change(seen, c)[0] < RARE}
 
 
 def _rests_on(problem: Problem, grounds: Sequence[Ground]) -> dict[str, Basis | None]:
