@@ -172,6 +172,29 @@ STUDY_TESTS = (
     "tests.unit.test_outages",
     "tests.unit.test_resolving",
 )
+CERTIFICATE_ROOMS = (
+    "core.decimals",
+    "core.wagers",
+    "core.t_mixture",
+    "core.grounds",
+    "core.proving",
+    "core.certificate",
+    "study.paths",
+    "study.certificates",
+    "study.certifying",
+    "reports.certificate",
+    "reports.proof",
+    "interfaces.proofs",
+    "interfaces.study_views",
+    "interfaces.studies",
+)
+CERTIFICATE_TESTS = (
+    "tests.unit.test_decimals",
+    "tests.unit.test_wagers",
+    "tests.unit.test_t_mixture",
+    "tests.unit.test_certificates",
+    "tests.statistical.test_certificates",
+)
 GOLDEN_TESTS = ("tests.golden.taking", "tests.golden.theory")
 WEB_ROOMS = (
     "core.spreadsheets",
@@ -229,6 +252,12 @@ def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
     """
     rooms = {room: f"ringfence.{room}" for room in STUDY_ROOMS}
     return _planted(rooms | {test: test for test in STUDY_TESTS}, edits)
+
+
+def planted_certificates(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of the rooms that prove an answer, and of the tests that use them."""
+    rooms = {room: f"ringfence.{room}" for room in CERTIFICATE_ROOMS}
+    return _planted(rooms | {test: test for test in CERTIFICATE_TESTS}, edits)
 
 
 def planted_pages(*edits: Edit) -> Mapping[str, ModuleType]:

@@ -21,6 +21,7 @@ from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.kept_verdicts import is_another, latest_verdict, verdict_on
 from ringfence.interfaces.leases import Status
+from ringfence.interfaces.proofs import proof_on
 from ringfence.interfaces.shared_views import (
     SHARED_KINDS,
     contents_drawn,
@@ -32,6 +33,8 @@ from ringfence.interfaces.shared_views import (
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
+from ringfence.study.certificates import Certificate
+from ringfence.study.certifying import CONFIDENCE
 from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
@@ -82,6 +85,14 @@ class StudyViews:
         if not in_the_running(view).any():
             raise NoAnswerError(no_answer(self.desk.plan, view))
         return verdict_on(self.desk, view)
+
+    def certificate(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Certificate:
+        """Return what is proven of the answer by now, whatever chose the pulls.
+
+        It may be asked for at any time, and as often as one likes. With `within`, in the unit of
+        the objective, an arm is enough that no other betters by more than that.
+        """
+        return proof_on(self.desk, confidence, within=within).certificate
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""
