@@ -27,7 +27,7 @@ def caveat(blocks: Mapping[str, Any] | None) -> str:
     if blocks is None:
         return CAVEAT
     if "every" in blocks:
-        return f"{_CHOSEN}. Pulls of one hour have that hour in common."
+        return f"{_CHOSEN}. Arms are compared within the hours that they share."
     if "items" not in blocks:
         return f"{_CHOSEN}. The n-th pulls of all arms have their random seed in common."
     said = f"{_CHOSEN}. Arms are compared on the items that they share."
