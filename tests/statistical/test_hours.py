@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.hours import fill_within
 from ringfence.core.problem import Problem
 from ringfence.study import hours_seen
 from ringfence.study.book import Book
@@ -55,8 +56,11 @@ def misses(swing: float, *, hours: int = 24, studies: int = 500) -> set[str]:
     found = [seen_in(rng, hours, swing) for _ in range(studies)]
     spreads = np.array([one[0] for one in found])
     missed = set[str]()
-    for what, place in (("difference", 1), ("level", 2)):
-        held = int(np.sum([abs(one[place][0]) <= 1.0 for one in found]))
+    for what, off in (
+        ("difference", [one[1][0] for one in found]),
+        ("level", [one[2][0] for one in found]),
+    ):
+        held = int((np.abs(off) <= 1.0).sum())
         missed |= {f"{what} too narrow"} if stats.binom.cdf(held, studies, 0.95) < ALPHA else set()
         missed |= {f"{what} too wide"} if stats.binom.sf(held - 1, studies, 0.95) < ALPHA else set()
     if swing > 0.0:
@@ -82,7 +86,7 @@ def test_noise_between_hours_taken_for_noise_within_would_be_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The planted fault: an arm's scatter about its mean of all hours counts as a pull's noise."""
-    real = hours_seen.fill_within
+    real = fill_within
 
     def faulty(covariances: Floats, within: Floats, freedom: Integers, *others: Any) -> None:
         scatters, counts = others[:2]

@@ -1,6 +1,7 @@
 """Whether outcomes changed over time: noticed where they did, whatever the arms and their tails."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ringfence.reports.verdict import findings, verdict_document
 from ringfence.study.changing import changes_of
 
 ARMS = 4
-LAWS = {
+LAWS: dict[str, Callable[[Any, int], Floats]] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "heavy": lambda rng, n: rng.standard_t(1.2, size=n),
     "rare": lambda rng, n: (rng.random(n) < 0.02).astype(np.float64),
@@ -106,7 +107,7 @@ def test_of_one_arm_it_is_the_test_of_kruskal_and_wallis() -> None:
 
 def run(swing: float, **others: Any) -> rf.Study:
     """Run a study whose loss goes up and down with time, by its pulls."""
-    plain = {"policy": "top-two", "batch": 20, "budget": 1200, "seed": 3} | others
+    plain: dict[str, Any] = {"policy": "top-two", "batch": 20, "budget": 1200, "seed": 3} | others
     study = rf.Study.create(
         "s", arms=["a", "b", "c"], objective="minimize mean(loss)",
         constraints="mean(risk) <= 0.5", storage="memory://", **plain,

@@ -1,5 +1,7 @@
 """What arms show beside the hours that they share: against dense linear algebra, and its laws."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -244,7 +246,7 @@ def test_attributes_go_with_each_other_as_in_one_pull() -> None:
 # ------------------------------------------------------------------------------ the rule
 
 
-def evidence_of(joint: Floats, *, spread: float = 0.3, **changes: Floats) -> Evidence:
+def evidence_of(joint: Any, *, spread: float = 0.3, **changes: Any) -> Evidence:
     count = len(joint)
     plain = Evidence(
         estimates=np.column_stack([np.arange(count) * 0.2, np.full(count, -1.0)]),
@@ -276,7 +278,7 @@ def test_what_is_promised_adds_to_the_hour_to_come() -> None:
     precision, _ = equations(weights, told(counts, means)[1], borne_by_hours(weights, spread))
     joint = np.linalg.inv(precision)
     seen = evidence_of(joint, spread=spread, in_flight=np.array([3, 0, 1, 6]))
-    hours = Hours(joint, deviations**2, np.array([spread]))
+    hours = Hours(np.array(joint, np.float64), deviations**2, np.array([spread]))
     work = top_two_hours.make_work(ARMS, 2)
     top_two_hours.begin(seen, hours, work)
     work.promised[1] = 4

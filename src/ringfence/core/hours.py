@@ -156,9 +156,9 @@ def shared_in_hours(covariances: Floats, correlations: Floats) -> Sharing:
     roots = turned @ vectors.transpose(0, 2, 1)
     within = roots_of(correlations)
     whole = np.einsum("cij,jce->icje", roots, within).reshape(arm_count * width, -1)
-    triangle = np.linalg.qr(whole.T, mode="r").T
+    triangle: Floats = np.linalg.qr(whole.T, mode="r")  # type: ignore[assignment]
     return Sharing(
-        np.ascontiguousarray(triangle.reshape(arm_count, width, arm_count * width)),
+        np.ascontiguousarray(triangle.T.reshape(arm_count, width, arm_count * width)),
         np.ones(arm_count),
         np.arange(arm_count),
         np.arange(arm_count),

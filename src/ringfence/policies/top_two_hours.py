@@ -8,7 +8,7 @@ not be comparable, and their effect could not be told. Touches its arguments onl
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,10 +42,14 @@ class HoursRoom(NamedTuple):
 
 def make_work(arm_count: int, attribute_count: int) -> HoursRoom:
     """Return room for `choose`."""
+    pulls, values, shares, rises = np.zeros((4, arm_count))
     return HoursRoom(
-        np.zeros((arm_count + 1, arm_count + 1)),
-        np.zeros(arm_count + 1),
-        *np.zeros((4, arm_count)),
+        joint=np.zeros((arm_count + 1, arm_count + 1)),
+        told=np.zeros(arm_count + 1),
+        pulls=pulls,
+        values=values,
+        shares=shares,
+        rises=rises,
         promised=np.zeros(arm_count, np.int64),
     )
 
@@ -56,7 +60,8 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: HoursRoom) 
     Of the two arms of a threat the one is pulled that sharpens their difference more, by chance in
     proportion.
     """
-    hours, slots = seen.hours, chosen.shape[0]
+    hours: Any = seen.hours  # there are some, or another rule is asked
+    slots = chosen.shape[0]
     begin(seen, hours, work)
     best, _, best_margin = leader(
         seen.estimates, seen.alive, seen.scales, seen.thresholds, seen.priority
@@ -115,7 +120,7 @@ def first_in_turn(seen: Evidence, uniform: float) -> int:
 
 def next_in_turn(seen: Evidence, arm: int) -> int:
     """Return the living arm after another."""
-    following = (arm + 1) % seen.alive.shape[0]
+    following = int((arm + 1) % seen.alive.shape[0])
     while not seen.alive[following]:
         following = (following + 1) % seen.alive.shape[0]
     return following

@@ -17,7 +17,7 @@ from ringfence.core.baseline import (
     differences,
 )
 from ringfence.core.beliefs import Beliefs
-from ringfence.core.constancy import OverTime, add_pulls, nothing_told
+from ringfence.core.constancy import add_pulls, copied, nothing_told
 from ringfence.core.measurement import measure_sample
 from ringfence.core.noise import Moments, fill_covariances, fill_pooled, fill_scales
 from ringfence.core.problem import Problem
@@ -262,7 +262,7 @@ class Book:
         told = self.over_time
         other = copy.copy(self)
         vars(other).update(
-            over_time=None if told is None else OverTime(*(array.copy() for array in told)),
+            over_time=None if told is None else copied(told),
             counts=self.counts.copy(),
             failures=self.failures.copy(),
             _estimates=self._estimates.copy(),
