@@ -353,6 +353,21 @@ def test_what_threads_share_is_only_read(policy: str, scales: str, answer: str) 
     assert place.tally.misjudged[0] == 0
 
 
+@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
+def test_kernels_are_handed_nothing_that_is_not_there(policy: str) -> None:
+    """A GPU's own launcher refuses None and empty arrays; the simulated one takes them."""
+
+    def leaves(tree: Any) -> list[Any]:
+        parts = tree if isinstance(tree, tuple) else None
+        return [tree] if parts is None else [leaf for part in parts for leaf in leaves(part)]
+
+    experiment = Experiment(Instance.load("paper-3"), find_policy(policy), 60)
+    place = gpu_engine._place(experiment)
+    assert any(leaf is None for leaf in leaves(place))
+    handed = leaves(gpu_engine._course(experiment)[1])
+    assert all(leaf is not None and getattr(leaf, "size", 1) > 0 for leaf in handed)
+
+
 class Shelf(NamedTuple):
     """Arrays that a thread writes in, and some that it reads."""
 

@@ -122,6 +122,7 @@ def look_ahead(seen: Evidence, fresh: Integers, ahead: Ahead) -> Evidence:
     return Evidence(
         ahead.estimates, ahead.counts, seen.in_flight, seen.alive, seen.covariances, seen.scales,
         seen.thresholds, seen.priority, ahead.left, seen.baseline, seen.prices,
+        seen.sharing, seen.hours,
     )  # fmt: skip
 
 

@@ -275,7 +275,12 @@ def _recording(experiment: Experiment) -> Recording:
 
 
 def _on_device(tree: Any) -> Any:
-    """Return a tree of named tuples with its arrays on the GPU; none may be empty there."""
+    """Return a tree of named tuples with its arrays on the GPU; none may be empty there.
+
+    A kernel takes no None: in place of what is not there it is given a zero, which nobody reads.
+    """
+    if tree is None:
+        return 0
     if isinstance(tree, np.ndarray):
         if tree.size == 0:
             tree = np.zeros([max(1, size) for size in tree.shape], tree.dtype)

@@ -90,8 +90,8 @@ class _Writer:
 
     def write(self, layout: Leaf | Branch | None, path: str) -> str:
         """Return the expression for a part of the tree."""
-        if layout is None:
-            return "None"
+        if layout is None:  # nobody reads it
+            return "0"
         if isinstance(layout, Branch):
             name = f"{layout.made.__name__}_{len(self.classes)}"
             self.classes[name] = layout.made
