@@ -2,7 +2,8 @@
 
 Every study is decided by the product's own rules, round by round, from estimated noise; only the
 storage is left out. Run it with `python -m benchmarks.calibration --help`; the table in
-docs/verdict.md is its output with the defaults.
+docs/verdict.md is its output with the defaults. With `--correlation 0.5` the n-th pulls of all arms
+share blocks, and what every pull is made of is so correlated between them.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -49,6 +50,57 @@ class Truth:
         passes = self.passes
         values = np.where(passes, self.objectives, np.inf) if passes.any() else self.excesses
         return set(np.flatnonzero(values == values.min()).tolist()), bool(passes.any())
+
+
+class OnBlocks:
+    """Draws for arms that share blocks: of each normal a part is common to their n-th pulls."""
+
+    def __init__(self, rng: Any, correlation: float) -> None:
+        """Begin before any pull."""
+        self._rng, self._correlation = rng, correlation
+        self._commons: list[Floats] = []  # of each normal that a pull is made of, by blocks
+        self._pulls: dict[int, int] = {}
+        self._start, self._call = 0, 0
+        self.uniform, self.choice = rng.uniform, rng.choice
+
+    def begin(self, arm: int, count: int) -> None:
+        """Let the draws that follow be of an arm's next pulls."""
+        self._start, self._call = self._pulls.get(arm, 0), 0
+        self._pulls[arm] = self._start + count
+
+    def normal(self, size: int | tuple[int, ...]) -> Floats:
+        """Return normals of those pulls."""
+        own = self._rng.normal(size=size)
+        if self._call == len(self._commons):
+            self._commons.append(own[:0])
+        common = self._commons[self._call]
+        missing = max(self._start + len(own) - len(common), 0)
+        common = np.concatenate([common, self._rng.normal(size=(missing, *own.shape[1:]))])
+        self._commons[self._call] = common
+        self._call += 1
+        shared = common[self._start : self._start + len(own)]
+        part = self._correlation
+        return np.asarray(part**0.5 * shared + (1.0 - part) ** 0.5 * own)
+
+    def random(self, count: int) -> Floats:
+        """Return uniforms of those pulls."""
+        from scipy.special import ndtr
+
+        return np.asarray(ndtr(self.normal(count)))
+
+
+def sharing(family: str, rng: Any, arms: int, pulls: int, correlation: float) -> Truth:
+    """Draw a truth of a family; with a correlation arms share blocks."""
+    if correlation == 0.0:
+        return FAMILIES[family](rng, arms, pulls)
+    source = OnBlocks(rng, correlation)
+    truth = FAMILIES[family](source, arms, pulls)
+
+    def draw(arm: int, count: int) -> Floats:
+        source.begin(arm, count)
+        return truth.draw(arm, count)
+
+    return replace(truth, draw=draw)
 
 
 def _gaussian(rng: Any, objectives: Floats, excesses: Floats) -> Truth:
@@ -158,8 +210,10 @@ class Outcome:
     objectives_covered: int
 
 
-def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
-    """Run a study to the end of its budget, and return its verdict."""
+def verdict_on(
+    truth: Truth, pulls: int, policy: str, seed: int, *, shares: bool = False
+) -> Verdict:
+    """Run a study to the end of its budget, and return its verdict; arms may share blocks."""
     names = [f"arm {i}" for i in range(len(truth.objectives))]
     budget = pulls * len(names)
     definition = Definition(
@@ -172,6 +226,7 @@ def verdict_on(truth: Truth, pulls: int, policy: str, seed: int) -> Verdict:
         seed=seed,
         batch=max(1, budget // BATCHES),
         metrics=METRICS,
+        blocks={"seeds": True} if shares else {},
     )
     plan = Plan.of(definition)
     book = plan.new_book()
@@ -211,16 +266,20 @@ def rounds_of(
         last = next_round(plan, last, Standing(plan.definition.budget, spent, ()), book)
         told = {arm: draw(arm, count) for arm, count in enumerate(last.allocation) if count}
         for arm, rows in told.items():
-            book.add(arm, rows)
+            before = int(book.counts[arm])
+            shares = plan.sharing.blocks_of_truth is not None
+            book.add(arm, rows, np.arange(before, before + len(rows)) if shares else None)
             spent += len(rows)
         yield last, told
 
 
-def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Outcome:
+def outcome(
+    family: str, arms: int, pulls: int, policy: str, number: int, correlation: float = 0.0
+) -> Outcome:
     """Run one study of a family; policies see the same truths."""
     rng = np.random.default_rng([list(FAMILIES).index(family), arms, pulls, number])
-    truth = FAMILIES[family](rng, arms, pulls)
-    verdict = verdict_on(truth, pulls, policy, number)
+    truth = sharing(family, rng, arms, pulls, correlation)
+    verdict = verdict_on(truth, pulls, policy, number, shares=correlation > 0.0)
     named = int(verdict.answer[0].removeprefix("arm "))
     right, flag = truth.right
     held = [0, 0]
@@ -244,9 +303,9 @@ def outcome(family: str, arms: int, pulls: int, policy: str, number: int) -> Out
     )
 
 
-def _outcomes(cell: tuple[str, int, int, str, int]) -> list[Outcome]:
-    family, arms, pulls, policy, count = cell
-    return [outcome(family, arms, pulls, policy, number) for number in range(count)]
+def _outcomes(cell: tuple[str, int, int, str, int, float]) -> list[Outcome]:
+    family, arms, pulls, policy, count, correlation = cell
+    return [outcome(family, arms, pulls, policy, one, correlation) for one in range(count)]
 
 
 def outcomes(
@@ -256,11 +315,12 @@ def outcomes(
     policies: Sequence[str],
     count: int,
     *,
+    correlation: float = 0.0,
     workers: int = 1,
 ) -> list[Outcome]:
     """Run `count` studies of every family, number of arms, pulls of an arm, and policy."""
     cells = [
-        (family, k, n, policy, count)
+        (family, k, n, policy, count, correlation)
         for family in families
         for k in arms
         for n in pulls
@@ -348,12 +408,14 @@ def main() -> None:
     ask.add_argument("--pulls", nargs="+", type=int, default=[10, 30, 100, 200])
     ask.add_argument("--policies", nargs="+", default=list(POLICIES))
     ask.add_argument("--count", type=int, default=30, help="studies of each cell")
+    ask.add_argument("--correlation", type=float, default=0.0, help="of arms on shared blocks")
     ask.add_argument("--workers", type=int, default=2)
     ask.add_argument("--json", help="write every study to this file")
     said = ask.parse_args()
     found = outcomes(
-        said.families, said.arms, said.pulls, said.policies, said.count, workers=said.workers
-    )
+        said.families, said.arms, said.pulls, said.policies, said.count,
+        correlation=said.correlation, workers=said.workers,
+    )  # fmt: skip
     if said.json:
         with open(said.json, "w", encoding="utf-8") as file:  # noqa: PTH123 - a path from the user
             json.dump([vars(one) for one in found], file)

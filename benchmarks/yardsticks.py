@@ -5,10 +5,10 @@ import math
 import numba
 import numpy as np
 
+from ringfence.core import urgency
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.shrinkage import BELIEF
 from ringfence.core.streams import Generator, chunk_streams
-from ringfence.policies import top_two
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.laws import GaussianLaw
 
@@ -129,21 +129,21 @@ def vectorised_top_two(
                 costs, shares = _top_two_costs(
                     lead, excess, distance, pulled + added, best, feasible, noise_of
                 )
-                costs[rows, best] *= top_two.ALONE
+                costs[rows, best] *= urgency.ALONE
                 slowness = shares * shares / pulled[rows, best][:, None]
                 rests_on = 1.0 / (slowness + (1.0 - shares) ** 2 / pulled)
-                hasty = costs * (1.0 + top_two.HASTE * rests_on / left)
+                hasty = costs * (1.0 + urgency.HASTE * rests_on / left)
                 if place == 0:
                     hindrances = _hindrances(lead, excess, counts + added, best, noise_of)
                     hindrances[~feasible], hindrances[rows, best] = 1.0, 1.0
                     hindrances **= 1.25
-                weights = np.where(shares < top_two.UNSHARED, top_two.SOLE, 1.0)
+                weights = np.where(shares < urgency.UNSHARED, urgency.SOLE, 1.0)
                 crowd = np.maximum(pulled[rows, best] / pulled.mean(axis=1), 1.0)
                 weights[rows, best] = crowd * crowd
                 values = hasty + np.log(rests_on * hindrances * weights)
             arm = values.argmin(axis=1)
             share = shares[rows, arm]
-            spared = top_two.SPARED * share * (1.0 - share)
+            spared = urgency.SPARED * share * (1.0 - share)
             to_best = order_rng.random(replications) < share - spared
             arm = np.where(to_best, best, arm)
             if not anew:

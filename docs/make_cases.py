@@ -18,6 +18,7 @@ CASES: dict[str, dict[str, Any]] = {
     "flights": {"budgets": [500, 1000, 2000, 4000, 8000], "force": True},
     "portfolios": {"budgets": [1000, 4000], "replications": 200, "force": True},
     "models": {"budgets": [42, 84, 168, 336]},
+    "images": {"budgets": [200, 400, 800, 1600], "item": "image"},
     "queueing": {"budgets": [50, 100, 200, 400, 800]},
     "formats": {"budgets": [36, 72, 144, 288]},
 }

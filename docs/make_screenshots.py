@@ -34,7 +34,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         storage = f"sqlite:///{folder}/incentives.db"
         file = read_study_file(ROOT / "examples" / "incentives.toml")
-        study = file.open(storage=storage, workers=4)
+        study = file.open(storage=storage)
         study.optimize(file.evaluation(), workers=4, most=PULLS)
         with served(storage, Door.of(read_only=True)) as address, sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=command, args=["--no-sandbox"])

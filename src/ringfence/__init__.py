@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ringfence.simulation.instance import Instance
     from ringfence.simulation.results import ComparisonRow, SimulationResult
     from ringfence.study.audit import Audit
+    from ringfence.study.certificates import Certificate, ProofStep
     from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
     __version__: str
@@ -72,6 +73,7 @@ _HOMES = {
     "ArmVerdict": "study.verdict",
     "Attribute": "core.attributes",
     "Audit": "study.audit",
+    "Certificate": "study.certificates",
     "Command": "execution.evaluating",
     "ComparisonRow": "simulation.results",
     "ConstrainedSearchCV": "interfaces.bridges.search",
@@ -105,6 +107,7 @@ _HOMES = {
     "Phase": "core.schedule",
     "PhasePolicy": "policies.policy",
     "Problem": "core.problem",
+    "ProofStep": "study.certificates",
     "Pull": "interfaces.leases",
     "Replay": "reports.replay",
     "ReplayRow": "reports.replay",
@@ -148,6 +151,7 @@ __all__ = [
     "ArmVerdict",
     "Attribute",
     "Audit",
+    "Certificate",
     "Command",
     "ComparisonRow",
     "Curve",
@@ -179,6 +183,7 @@ __all__ = [
     "Phase",
     "PhasePolicy",
     "Problem",
+    "ProofStep",
     "Pull",
     "Replay",
     "ReplayRow",

@@ -130,14 +130,19 @@ def work_and_kill(crew: Crew, rng: np.random.Generator) -> int:
 
 
 @pytest.mark.parametrize(
-    ("policy", "batch"), few_of([("constrained-sr", 1), ("top-two", 6)], ("top-two", 6))
+    ("policy", "batch", "lag"),
+    few_of(
+        [("constrained-sr", 1, None), ("top-two", 6, None), ("top-two", 1, 9)],
+        ("top-two", 6, None),
+        ("top-two", 1, 9),
+    ),
 )
 def test_workers_that_are_killed_change_nothing(
-    sql_place: Place, tmp_path: Path, policy: str, batch: int
+    sql_place: Place, tmp_path: Path, policy: str, batch: int, lag: int | None
 ) -> None:
-    wanted = make("memory://", policy, batch)
+    wanted = make("memory://", policy, batch, lag=lag)
     verdict = wanted.optimize(evaluate)
-    study = make(sql_place.open(), policy, batch)
+    study = make(sql_place.open(), policy, batch, lag=lag)
     crew = Crew(str(sql_place.url), tmp_path)
     try:
         killed = work_and_kill(crew, np.random.default_rng(7))

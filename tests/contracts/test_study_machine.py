@@ -69,6 +69,7 @@ class StudyMachine(RuleBasedStateMachine):
     events: Counter[str]
     policy: str
     batch: int
+    lag: int | None
     folder: Path | None
 
     @initialize(
@@ -108,6 +109,7 @@ class StudyMachine(RuleBasedStateMachine):
             policy=self.policy,
             seed=seed,
             batch=self.batch,
+            lag=self.lag,
             metrics=("loss", "risk"),
             lease_seconds=LEASE_SECONDS,
             retries=retries,
@@ -271,8 +273,10 @@ class StudyMachine(RuleBasedStateMachine):
         assert pull.number not in self.model
         assert pull.number > max(self.model, default=0)
         assert pull.lease == 1
-        earlier = [one for one in self.model.values() if one.round < pull.round]
-        assert all(one.state != State.ISSUED for one in earlier), "the round before was not over"
+        through = self.stored()[2][pull.round].through
+        assert self.lag is not None or through == self.last_before(pull.round)
+        seen = [one for number, one in self.model.items() if number <= through]
+        assert all(one.state != State.ISSUED for one in seen), "what was seen was not over"
         mine = [one.ordinal for one in self.model.values() if one.arm == pull.arm]
         if self.coming:
             off = [one for one in self.stored()[1] if one.state == State.CANCELLED]
@@ -280,6 +284,16 @@ class StudyMachine(RuleBasedStateMachine):
         assert pull.ordinal == len(mine), "ordinals count an arm's pulls"
         assert pull.arm not in self.broken(), "a broken arm is not pulled again"
         self.model[pull.number] = Known(pull.arm, pull.ordinal, pull.round, 1, pull.deadline)
+
+    def last_before(self, number: int) -> int:
+        """Return the last pull of the rounds before one."""
+        stored = self.stored()[1]
+        return max((pull.number for pull in stored if pull.round < number), default=0)
+
+    def through(self) -> int:
+        """Return the last pull that a decision has seen."""
+        rounds = self.stored()[2]
+        return rounds[-1].through if rounds else 0
 
     @precondition(lambda self: self.has_open())
     @rule(desk=st.integers(0, DESKS - 1), pick=PICK, values=VALUES)
@@ -432,15 +446,16 @@ class StudyMachine(RuleBasedStateMachine):
         self.forgive_all(desk, set(numbers[-max(1, len(numbers) // share) :]))
 
     def forgive_all(self, desk: int, numbers: set[int]) -> None:
-        head, stored, _ = self.stored()
+        _, stored, _ = self.stored()
+        through = self.through()
         numbers &= {pull.number for pull in stored}
         failed = {
             number: self.model[number]
             for number in numbers
             if number in self.model and self.model[number].has_failed and number not in self.void
         }
-        again = {number for number, one in failed.items() if one.round == head.round}
-        void = {n for n, one in failed.items() if one.round < head.round and one.charged}
+        again = {number for number in failed if number > through}
+        void = {n for n, one in failed.items() if n <= through and one.charged}
         arms = sorted({failed[number].arm for number in again | void})
         off = self.cancelled(arms)
         assert self.desks[desk].forgive(sorted(numbers)) == len(again) + len(void)
@@ -468,9 +483,9 @@ class StudyMachine(RuleBasedStateMachine):
         self.revive(desk, gone[pick % len(gone)])
 
     def cancelled(self, arms: Sequence[int]) -> list[PullFact]:
-        """Return the pulls of this round that broken arms were not given."""
-        head, stored, _ = self.stored()
-        off = [one for one in stored if one.state == State.CANCELLED and one.round == head.round]
+        """Return the pulls that broken arms were not given, and no decision saw."""
+        (head, stored, _), through = self.stored(), self.through()
+        off = [one for one in stored if one.state == State.CANCELLED and one.number > through]
         return [one for one in off if one.arm in arms and one.arm in head.broken]
 
     def pardon(self, arms: Sequence[int], off: Sequence[PullFact]) -> None:
@@ -657,17 +672,21 @@ EVENTS = (
     *("revived", "forgiven", "void", "later rounds"),
 )
 POLICIES = [
-    ("constrained-sr", 1),
-    ("sequential-halving", 1),
-    ("uniform", 1),
-    ("top-two", 1),
-    ("top-two", 4),
+    ("constrained-sr", 1, None),
+    ("sequential-halving", 1, None),
+    ("uniform", 1, None),
+    ("top-two", 1, None),
+    ("top-two", 4, None),
+    ("top-two", 1, 5),
+    ("ocba-co", 2, 9),
 ]
 
 
-def machine_of(policy: str, batch: int, folder: Path | None) -> type[StudyMachine]:
-    chosen = {"policy": policy, "batch": batch, "folder": folder, "events": Counter[str]()}
-    return type("Machine", (StudyMachine,), chosen)
+def machine_of(
+    policy: str, batch: int, folder: Path | None, lag: int | None = None
+) -> type[StudyMachine]:
+    chosen = {"policy": policy, "batch": batch, "lag": lag, "folder": folder}
+    return type("Machine", (StudyMachine,), {**chosen, "events": Counter[str]()})
 
 
 def run(machine: type[StudyMachine], examples: int) -> None:
@@ -747,21 +766,21 @@ INVARIANTS: tuple[Callable[[StudyMachine], None], ...] = (
 )
 
 
-@pytest.mark.parametrize(("policy", "batch"), POLICIES)
-def test_whatever_happens_in_memory(policy: str, batch: int) -> None:
-    run(machine_of(policy, batch, None), examples=20)
+@pytest.mark.parametrize(("policy", "batch", "lag"), POLICIES)
+def test_whatever_happens_in_memory(policy: str, batch: int, lag: int | None) -> None:
+    run(machine_of(policy, batch, None, lag), examples=20)
 
 
-@pytest.mark.parametrize(("policy", "batch"), POLICIES)
-def test_whatever_happens_on_disk(policy: str, batch: int, tmp_path: Path) -> None:
-    run(machine_of(policy, batch, tmp_path), examples=4)
+@pytest.mark.parametrize(("policy", "batch", "lag"), POLICIES)
+def test_whatever_happens_on_disk(policy: str, batch: int, lag: int | None, tmp_path: Path) -> None:
+    run(machine_of(policy, batch, tmp_path, lag), examples=4)
 
 
-@pytest.mark.parametrize(("policy", "batch"), POLICIES)
-def test_long_walks(policy: str, batch: int, tmp_path: Path) -> None:
-    machine = machine_of(policy, batch, None)
+@pytest.mark.parametrize(("policy", "batch", "lag"), POLICIES)
+def test_long_walks(policy: str, batch: int, lag: int | None, tmp_path: Path) -> None:
+    machine = machine_of(policy, batch, None, lag)
     for seed in range(30 if LONG else 24):
         walk(machine, seed, steps=120)
     tried = EVENTS if policy != "uniform" else EVENTS[:-1]
     assert min(machine.events[key] for key in tried) >= 3, f"too little tried: {machine.events}"
-    walk(machine_of(policy, batch, tmp_path), seed=1000, steps=100)
+    walk(machine_of(policy, batch, tmp_path, lag), seed=1000, steps=100)

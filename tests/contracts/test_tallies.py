@@ -156,25 +156,27 @@ def walk(fresh: Callable[[], Desk], after: Callable[[Desk], None]) -> None:
 
 
 COURSES = [
-    ("top-two", 4, OBJECTIVES[0], LIMITS[0]),
-    ("top-two", 1, OBJECTIVES[0], LIMITS[2]),
-    ("top-two", 9, OBJECTIVES[0], LIMITS[1]),
-    ("constrained-sr", 1, OBJECTIVES[0], LIMITS[0]),
-    ("sequential-halving", 1, OBJECTIVES[0], LIMITS[1]),
-    ("top-two", 4, OBJECTIVES[1], LIMITS[1]),
+    ("top-two", 4, OBJECTIVES[0], LIMITS[0], None),
+    ("top-two", 1, OBJECTIVES[0], LIMITS[2], None),
+    ("top-two", 9, OBJECTIVES[0], LIMITS[1], None),
+    ("constrained-sr", 1, OBJECTIVES[0], LIMITS[0], None),
+    ("sequential-halving", 1, OBJECTIVES[0], LIMITS[1], None),
+    ("top-two", 1, OBJECTIVES[0], LIMITS[0], 12),
+    ("top-two", 4, OBJECTIVES[1], LIMITS[1], None),
+    ("ocba-co", 2, OBJECTIVES[0], LIMITS[2], 7),
 ]
 
 
 @pytest.mark.parametrize(
-    ("policy", "batch", "objective", "limit"),
-    COURSES if os.environ.get("RINGFENCE_LONG") else COURSES[2:5],
+    ("policy", "batch", "objective", "limit", "lag"),
+    COURSES if os.environ.get("RINGFENCE_LONG") else COURSES[2:6],
 )
 def test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls(
-    place: Place, policy: str, batch: int, objective: str, limit: str
+    place: Place, policy: str, batch: int, objective: str, limit: str, lag: int | None
 ) -> None:
     """At every step, with failures, a broken arm, observations brought along, a raised budget."""
     definition = definition_of(
-        policy=policy, batch=batch, objective=objective, constraints=(limit,)
+        policy=policy, batch=batch, objective=objective, constraints=(limit,), lag=lag
     )
     storage, plain = Watched(place.open()), Watched(MemoryStorage(), tallies=False)
     made(storage, definition)

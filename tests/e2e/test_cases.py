@@ -30,8 +30,9 @@ PACKAGES = {
     "flights": "moderndive",
     "portfolios": "linearmodels",
     "models": "sklearn",
+    "images": "sklearn",
 }
-NAMES = ("incentives", "flights", "portfolios", "models", "queueing", "formats")
+NAMES = ("incentives", "flights", "portfolios", "models", "images", "queueing", "formats")
 RIGHT = {"incentives": "(1,1.5]", "flights": "AA-LGA", "queueing": "3 shortest"}
 UNSURE = "flights", "portfolios"  # their pages say so, and quote the reason
 
@@ -158,6 +159,22 @@ def test_models_are_evaluated_and_logged(monkeypatch: pytest.MonkeyPatch) -> Non
     assert {doubt.kind for doubt in doubts_of(log)} >= {"few-rows"}
 
 
+def test_all_models_read_the_same_images() -> None:
+    """Of 60 images: what the page says of the first and the last, and the deceiver's slowness."""
+    module = case("images")
+    table = module.table(images=60)
+    log = read_log(table, **question(module), item=module.ITEM)
+    by_name = {arm.name: arm for arm in log.arms}
+    assert by_name["svm-rbf"].margin < 0.0 < by_name["bagged-svm"].margin
+    right = {name: arm.readings["mean(correct)"].value for name, arm in by_name.items()}
+    assert right["svm-rbf"] > right["tree"] + 0.05
+    again = [module.evaluate("tree", item)["correct"] for item in range(60)]
+    logged = [
+        one for one, arm in zip(table["correct"], table["model"], strict=True) if arm == "tree"
+    ]
+    assert again == logged
+
+
 def test_formats_are_measured_by_a_program() -> None:
     log = logged("formats", case("formats").table(rows=6))
     sizes = {arm.name: arm.readings["mean(kb)"].value for arm in log.arms}
@@ -167,7 +184,14 @@ def test_formats_are_measured_by_a_program() -> None:
 
 @pytest.mark.parametrize(
     ("name", "budget"),
-    [("flights", 160), ("portfolios", 640), ("models", 14), ("queueing", 80), ("formats", 36)],
+    [
+        ("flights", 160),
+        ("portfolios", 640),
+        ("models", 14),
+        ("images", 120),
+        ("queueing", 80),
+        ("formats", 36),
+    ],
 )
 def test_studies_of_cases_run(name: str, budget: int, tmp_path: Path) -> None:
     """With a small budget: as many pulls as it says, and a verdict of some kind."""

@@ -227,6 +227,23 @@ def test_what_is_left_out_has_the_values_of_python(served: Served) -> None:
     assert isinstance(definition["seed"], int)
 
 
+def test_a_lag_lets_so_many_pulls_be_open(served: Served) -> None:
+    """As in Python: the oldest that is open says how far decisions go."""
+    at = create(served, policy="top-two", lag=7, budget=60)
+    assert strict(served.client.get(f"{at}/definition"))["lag"] == 7
+    first = strict(served.client.post(f"{at}/ask", json={"n": 100}))["pulls"]
+    told = [reported(pull) for pull in first]
+    strict(served.client.post(f"{at}/tell-many", json={"pulls": told}))
+    given = strict(served.client.post(f"{at}/ask", json={"n": 100}))["pulls"]
+    assert len(given) == 7
+    for pull in given[1:]:
+        strict(served.client.post(f"{at}/tell", json=reported(pull)))
+    assert strict(served.client.post(f"{at}/ask", json={"n": 100}))["pulls"] == []
+    strict(served.client.post(f"{at}/tell", json=reported(given[0])))
+    feed(served.client, at, at_once=3)
+    assert study_at(served, at).doctor().is_sound
+
+
 def test_explanations_are_those_of_the_command(served: Served, finished: str) -> None:
     verdict = study_at(served, finished).recommend()
     assert strict(served.client.get(f"{finished}/explain")) == plain(explanation(verdict))

@@ -357,6 +357,8 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a seed below zero": ({"seed": -1}, "seed"),
     "a seed in words": ({"seed": "7"}, "seed"),
     "a batch of none": ({"batch": 0}, "batch"),
+    "a lag of none": ({"lag": 0}, "lag"),
+    "a lag before phases": ({"lag": 5, "policy": "uniform"}, "lag = 5 has no effect"),
     "no lease": ({"lease_seconds": 0}, "lease_seconds"),
     "a lease beyond clocks": ({"lease_seconds": 1e18}, "lease_seconds"),
     "retries below zero": ({"retries": -1}, "retries"),

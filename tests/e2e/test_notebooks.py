@@ -18,9 +18,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SHOWN = {
     "first-study": ["warm is the best feasible arm", "400 ms: effusive, feasible"],
     "incentives": ["right by the table: (1,1.5] dollars", "top-two is right 95% of the time with"],
-    "models": ["is the best feasible arm", "deceiver"],
+    "models": ["is the best feasible arm", "deceiver", "On these 300 items"],
 }
-CHARTS = {"first-study": 2, "incentives": 2, "models": 1}
+CHARTS = {"first-study": 2, "incentives": 2, "models": 2}
 # The kernel itself is not asked to be without warnings; charts are drawn here, not by a browser.
 SETUP = """
 import warnings

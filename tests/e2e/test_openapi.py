@@ -28,11 +28,13 @@ CALLS = {
     ("post", "/{name}/extend"), ("post", "/{name}/budget"),
     ("get", "/{name}/recommend"), ("get", "/{name}/explain"), ("get", "/{name}/what-if"),
     ("get", "/{name}/pulls"), ("get", "/{name}/export"), ("get", "/{name}/record"),
-    ("get", "/{name}/figures/{kind}"), ("get", "/{name}/events"),
+    ("get", "/{name}/figures/{kind}"), ("get", "/{name}/events"), ("get", "/{name}/items"),
 }  # fmt: skip
 
 # Names are any text, so that only bodies and questions can be of a wrong kind.
-ASKING = ("/{name}/what-if", "/{name}/pulls", "/{name}/export", "/{name}/figures/{kind}")
+ASKING = (
+    "/{name}/what-if", "/{name}/pulls", "/{name}/export", "/{name}/figures/{kind}", "/{name}/items",
+)  # fmt: skip
 DRAWN = [
     *((GenerationMode.POSITIVE, *call) for call in sorted(CALLS - {("get", "/{name}/events")})),
     *((GenerationMode.NEGATIVE, *call) for call in sorted(CALLS) if call[0] == "post"),

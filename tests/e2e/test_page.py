@@ -154,7 +154,7 @@ def test_a_finished_study_says_its_verdict_and_why(
     for figure in page.locator("figure").all():
         figure.scroll_into_view_if_needed()
         expect(figure.locator("svg, canvas").first).to_be_visible()
-    assert page.locator("figure").count() == 4
+    assert page.locator("figure").count() == 5
     explained = strict(served.client.get(f"{finished}/explain"))["arms"]
     for arm in explained:
         card = page.locator("details").filter(has_text=re.compile(f"Why (is|was) {arm['name']}"))
@@ -287,7 +287,7 @@ def test_a_record_fits_a_page_of_paper(served: Served, finished: str, chromium: 
         hidden = tab.page.evaluate(
             "[...document.querySelectorAll('.wide')].map(one => one.scrollWidth - one.clientWidth)"
         )
-        assert len(hidden) == 4
+        assert len(hidden) == 5
         assert max(hidden) == 0
 
 

@@ -126,6 +126,25 @@ def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Pa
     assert (tmp_path / "right.svg").exists() == (absolute in tried)
 
 
+@pytest.mark.usefixtures("folder")
+def test_the_page_on_coding_agents_writes_the_table_that_its_command_reads(tmp_path: Path) -> None:
+    written = ROOT / "docs/coding-agents.md"
+    test_python_blocks_run(written)
+    (line,) = (line for block in blocks(written.read_text("utf-8")) for line in commands(block))
+    variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = process("bash", "-c", line, environment=variables, folder=tmp_path)
+    assert done.code == 0, done.err
+    assert "steady is the best feasible arm" in done.out
+    assert "by 200 items (task), which each of 4 arms has" in done.out
+    with_item = re.findall(r"top-two is right 95% of the time with ([\d,]+) pulls", done.out)
+    assert with_item, done.out
+
+
+def test_no_row_of_a_public_table_is_on_the_page_about_it() -> None:
+    page = (ROOT / "docs/coding-agents.md").read_text("utf-8").lower()
+    assert not any(name in page for name in ("claude", "gpt", "gemini", "llama", "__"))
+
+
 @pytest.mark.parametrize(
     "written", [README, INSTALLATION, SIMULATING, INSTANCES], ids=lambda at: at.stem
 )
@@ -148,7 +167,7 @@ def shown_instances() -> list[dict[str, Any]]:
 
 def test_instances_are_instances() -> None:
     contents = shown_instances()
-    assert len(contents) == 2
+    assert len(contents) == 3
     for content in contents:
         assert Instance.from_dict(content).hardness.arms
 

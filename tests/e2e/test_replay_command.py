@@ -155,3 +155,38 @@ def test_names_do_not_command_the_terminal(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "\x1b" not in done.out
     assert r"\x1b[31mfine is the best feasible arm" in done.out
+
+
+ITEMS = ("--item", "task", "--budgets", "60,400", "--policies", "uniform", "--replications", 100)
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    path = tmp_path / "items.csv"
+    frame = pd.DataFrame(columns(100))
+    frame["task"] = [f"t{k}" for k in range(100)] * 3
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_arms_that_were_tried_on_the_same_items_are_compared_on_them(items: Path) -> None:
+    done = ringfence("replay", items, *QUESTION, *ITEMS)
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert "by 100 items (task), which each of 3 arms has" in lines[1]
+    assert "no item is repeated" in lines[2]
+    assert "independent" not in done.out
+    assert "95% intervals" not in done.out
+    document = ringfence("replay", items, *QUESTION, *ITEMS, "--json").document
+    assert (document["item"], document["items"]) == ("task", 100)
+    assert document["truth"]["confidence"] == 1.0
+    seen_all = document["rows"][-1]
+    assert seen_all["right_rate"] == 1.0
+    assert sum(seen_all["mean_pulls"].values()) == 300
+
+
+def test_a_table_without_an_item_of_an_arm_is_refused(items: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(items)
+    frame.drop(index=105).to_csv(tmp_path / "holes.csv", index=False)
+    done = ringfence("replay", tmp_path / "holes.csv", *QUESTION, *ITEMS)
+    refused(done, "arm 'fine'", "no row of item 't5'", "(task)")

@@ -127,6 +127,11 @@ def test_whoever_has_the_database_has_the_items(folder: Path, tmp_path: Path) ->
     first = ringfence("ask", file, "--json").document["pulls"][0]
     (folder / "questions.jsonl").unlink()
     assert ringfence("status", file, "--json").document["issued"] == 1
+    for blocks in ('scope = "these"', "repeats = 2", 'group = "document"'):
+        refusal = ringfence("run", file_in(folder, PYTHON, blocks))
+        assert refusal.code == 2
+        assert "exists with another blocks" in refusal.err
+    file_in(folder, PYTHON)
     told = json.dumps({"right": 1, "seconds": 2})
     assert ringfence("tell", file, first["pull"], first["lease"], told).code == 0
     assert ringfence("run", file).code in (0, 4)
@@ -231,7 +236,7 @@ def test_items_go_over_http_and_back(anywhere: Served) -> None:
         "items": 24, "scope": "such", "repeats": 2, "group": "document", "exhausted": []
     }  # fmt: skip
     again = strict(client.post("/api/studies", json=body | {"load_if_exists": True}))
-    assert again == definition
+    assert again == definition | {"lag": 1}  # what it began with
     others = body | {"load_if_exists": True, "blocks": blocks | {"items": QUESTIONS[1:]}}
     refused(client.post("/api/studies", json=others), 422, "exists with other items")
 

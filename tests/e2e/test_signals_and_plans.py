@@ -39,8 +39,9 @@ def test_an_interrupt_ends_a_long_run_with_130() -> None:
 
 
 DESIGNED = (
-    "paper", "simulate", "gaps", "compare", "plan", "run", "recommend", "ask", "tell", "status",
-    "explain", "export", "doctor", "studies", "replay", "serve", "bench", "demo", "init", "figure",
+    "paper", "simulate", "gaps", "compare", "plan", "run", "recommend", "certify", "ask", "tell",
+    "status", "explain", "export", "doctor", "studies", "replay", "serve", "bench", "demo", "init",
+    "figure",
 )  # fmt: skip
 
 

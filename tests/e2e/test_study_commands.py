@@ -613,20 +613,21 @@ def test_a_file_that_was_changed_since_is_spoken_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "said"), [({}, " and batch = 3 others"), ({"batch": 2}, " others")]
+    ("stated", "said"),
+    [({}, " and lag = 3 others"), ({"batch": 2}, " others"), ({"lag": 2}, " others")],
 )
-def test_a_drawn_seed_is_shown_with_the_batch_that_was_not_stated(
+def test_a_drawn_seed_is_shown_with_the_lag_that_was_not_stated(
     tmp_path: Path, stated: dict[str, Any], said: str
 ) -> None:
-    """An adaptive policy decides otherwise with another batch, which workers make."""
+    """An adaptive policy decides otherwise with another lag, which workers make."""
     file = write_study(tmp_path, budget=24, policy="top-two", **stated)
     file.write_text(file.read_text("utf-8").replace("seed = 5\n", ""), "utf-8")
     done = ringfence("run", file, "--workers", 3)
     seed = document(ringfence("status", file, "--json"))["seed"]
     assert f"seed {seed} was drawn: with seed = {seed}{said} can run the same." in done.err
     first = document(ringfence("recommend", file, "--json"))
-    batch = stated.get("batch", 3)
-    again = write_study(tmp_path, name="again", budget=24, policy="top-two", seed=seed, batch=batch)
+    same = stated or {"lag": 3}
+    again = write_study(tmp_path, name="again", budget=24, policy="top-two", seed=seed, **same)
     second = document(ringfence("run", again, "--json"))
     assert {**second, "study": "trial"} == first
 

@@ -19,6 +19,7 @@ from types import CodeType, ModuleType
 
 POLICY_ROOMS = (
     "policies.evidence",
+    "policies.groups",
     "policies.course",
     "policies.policy",
     "policies.constrained_sr",
@@ -29,6 +30,7 @@ POLICY_ROOMS = (
     "policies.ocba_co",
     "policies.scalarised",
     "policies.thompson",
+    "policies.top_two_sharing",
     "policies.top_two_hours",
     "policies.top_two",
     "policies.uniform",
@@ -55,11 +57,15 @@ ROOMS = (
     "core.chance",
     "core.posterior",
     "core.shrinkage",
+    "core.sharing",
+    "core.urgency",
     *POLICY_ROOMS,
     "simulation.draws",
     "simulation.truths",
     "simulation.records",
+    "simulation.shared_records",
     "simulation.laws",
+    "simulation.shared_laws",
     "simulation.tables",
     "simulation.tally",
     "simulation.course",
@@ -98,10 +104,12 @@ STUDY_ROOMS = (
     "study.changing",
     "study.snapshot",
     "study.deciding",
+    "study.lagging",
     "study.packing",
     "study.keeping",
     "study.ahead",
     "study.reading",
+    "study.advancing",
     "study.begun",
     "study.looking",
     "study.holding",
@@ -122,6 +130,7 @@ STUDY_ROOMS = (
     "reports.departures",
     "reports.ordering",
     "reports.sets",
+    "reports.sharing",
     "reports.verdict",
     "interfaces.own_policies",
     "interfaces.storages",
@@ -137,6 +146,7 @@ STUDY_TESTS = (
     "tests.contracts.test_study_machine",
     "tests.contracts.test_order_does_not_matter",
     "tests.contracts.test_tallies",
+    "tests.contracts.test_lags",
     "tests.contracts.test_large_studies",
     "tests.contracts.test_pardons",
     "tests.contracts.test_prices",
@@ -146,11 +156,13 @@ STUDY_TESTS = (
     "tests.unit.test_constancy",
     "tests.unit.test_blocks",
     "tests.unit.test_study_api",
+    "tests.unit.test_study_lag",
     "tests.unit.test_study_leases",
     "tests.unit.test_study_audit",
     "tests.unit.test_study_book",
     "tests.unit.test_study_verdict",
     "tests.unit.test_verdict_words",
+    "tests.unit.test_shared_words",
     "tests.unit.test_set_verdicts",
     "tests.unit.test_baseline",
     "tests.unit.test_stated_noise",
@@ -159,6 +171,29 @@ STUDY_TESTS = (
     "tests.unit.test_rounding",
     "tests.unit.test_outages",
     "tests.unit.test_resolving",
+)
+CERTIFICATE_ROOMS = (
+    "core.decimals",
+    "core.wagers",
+    "core.t_mixture",
+    "core.grounds",
+    "core.proving",
+    "core.certificate",
+    "study.paths",
+    "study.certificates",
+    "study.certifying",
+    "reports.certificate",
+    "reports.proof",
+    "interfaces.proofs",
+    "interfaces.study_views",
+    "interfaces.studies",
+)
+CERTIFICATE_TESTS = (
+    "tests.unit.test_decimals",
+    "tests.unit.test_wagers",
+    "tests.unit.test_t_mixture",
+    "tests.unit.test_certificates",
+    "tests.statistical.test_certificates",
 )
 GOLDEN_TESTS = ("tests.golden.taking", "tests.golden.theory")
 WEB_ROOMS = (
@@ -217,6 +252,12 @@ def planted_studies(*edits: Edit) -> Mapping[str, ModuleType]:
     """
     rooms = {room: f"ringfence.{room}" for room in STUDY_ROOMS}
     return _planted(rooms | {test: test for test in STUDY_TESTS}, edits)
+
+
+def planted_certificates(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of the rooms that prove an answer, and of the tests that use them."""
+    rooms = {room: f"ringfence.{room}" for room in CERTIFICATE_ROOMS}
+    return _planted(rooms | {test: test for test in CERTIFICATE_TESTS}, edits)
 
 
 def planted_pages(*edits: Edit) -> Mapping[str, ModuleType]:

@@ -23,12 +23,17 @@ from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
 from tests.laws.test_allowances import check_schedules, check_spending
+from tests.laws.test_batches_in_groups import check_decided, check_like_arms
 from tests.laws.test_degenerate_evidence import check_adaptive
+from tests.laws.test_sharing import check_joint, check_rooms
 from tests.statistical import test_error_rates as rates
 from tests.statistical import test_laws_of_noise as noise
 from tests.statistical.sampling import block_sums
+from tests.statistical.test_batches_in_groups import check_ahead, check_errors
+from tests.statistical.test_shared_blocks import check_effects, check_items, check_variances
 from tests.unit.test_noise import check_covariances, check_rates
 from tests.unit.test_rounding import check_rounding
+from tests.unit.test_variances import check_forgotten, check_kept
 
 Rooms = Mapping[str, ModuleType]
 Check = Callable[[Rooms], object]
@@ -303,7 +308,36 @@ KERNEL, BODY, TALLY = "simulation.lanes.phases", "simulation.course", "simulatio
 COURSE, ALLOWANCE = "policies.course", "core.allowance"
 BEST_FEASIBLE, ALL_FEASIBLE, THREATS = "core.best_feasible", "core.all_feasible", "core.threats"
 COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
+URGENCY = "core.urgency"
 SHRINKAGE = "core.shrinkage"
+SHARING, SHARED = "core.sharing", "simulation.shared_records"
+SHARED_LAWS, SHARED_DRAWS = "tests/laws/test_sharing.py", "tests/statistical/test_shared_blocks.py"
+JOINT = Named(
+    f"{SHARED_LAWS}::test_estimates_equal_weighted_least_squares_over_prefixes",
+    lambda rooms: check_joint(rooms[SHARING]),
+)
+LAST_BLOCKS = Named(
+    f"{SHARED_LAWS}::test_what_an_exhausted_arm_cannot_use_goes_to_others",
+    lambda rooms: check_rooms(rooms[SHARING]),
+)
+
+
+def varying(blocks: int) -> Named:
+    return Named(
+        f"{SHARED_DRAWS}::test_levels_and_differences_vary_as_stated",
+        lambda rooms: check_variances(rooms[SHARING], 0.9, blocks),
+    )
+
+
+FEW_BLOCKS, MANY_BLOCKS = varying(500), varying(0)
+ITEMS = Named(
+    f"{SHARED_DRAWS}::test_all_arms_meet_the_items_in_one_order_and_none_twice",
+    lambda rooms: check_items(rooms[SHARED]),
+)
+EFFECTS = Named(
+    f"{SHARED_DRAWS}::test_pulls_on_a_block_share_its_effect",
+    lambda rooms: check_effects(rooms[SHARED]),
+)
 ROUNDING = Named(
     "tests/unit/test_rounding.py::test_where_rounding_ends",
     lambda rooms: check_rounding(rooms["core.noise"].is_rounding),
@@ -313,6 +347,36 @@ DEGENERATE = Named(
     lambda rooms: check_adaptive(rooms["policies.top_two"].POLICY),
 )
 OWN_NOISE = Named("tests/unit/test_noise.py::test_covariances_equal_the_formulas", variances_by_arm)
+KEPT_NOISE = Named(
+    "tests/unit/test_variances.py::test_arms_that_were_not_pulled_since_need_no_new_look",
+    lambda rooms: check_kept(rooms["core.noise"].fill_covariances),
+)
+FORGOTTEN = Named(
+    "tests/unit/test_variances.py::test_a_replication_knows_nothing_of_the_one_before",
+    lambda rooms: check_forgotten(
+        rooms["simulation.reference"].run_chunk, rooms["simulation.experiment"].Experiment
+    ),
+)
+GROUPS = "policies.groups"
+GROUPED = Named(
+    "tests/laws/test_batches_in_groups.py::test_batches_are_decided_as_transcribed",
+    lambda rooms: check_decided(rooms["policies.top_two"].POLICY),
+)
+LIKE_ARMS = Named(
+    "tests/laws/test_batches_in_groups.py::test_no_arm_of_six_like_ones_gets_most_of_a_large_batch",
+    lambda rooms: check_like_arms(rooms["policies.top_two"].POLICY),
+)
+HALF_A_BUDGET = Named(
+    "tests/statistical/test_batches_in_groups.py::test_batches_of_half_the_budget_err_little",
+    lambda rooms: check_errors(
+        rooms["simulation.reference"].run_chunk, rooms["simulation.experiment"].Experiment
+    ),
+)
+AHEAD = Named(
+    "tests/statistical/test_batches_in_groups.py"
+    "::test_what_is_looked_ahead_at_is_what_may_be_seen_by_then",
+    lambda rooms: check_ahead(rooms[GROUPS]),
+)
 EVENTS = Named("tests/unit/test_noise.py::test_the_noise_of_rates", variances_of_rates)
 LIKELIEST = Named(f"{ADAPTIVE}::test_top_two_answers_as_the_transcription", answers_of_top_two)
 
@@ -352,7 +416,7 @@ FAULTS = [
     # Courses whose answer is a set.
     fault(
         "settled arms are left out of the set", BODY,
-        "                alive[:] = True\n", "                alive[:] = alive\n",
+        "            if settles and drops:\n", "            if False:\n",
         SETTLING,
     ),
     fault(
@@ -791,7 +855,7 @@ FAULTS = [
     ),
     fault(
         "the log of a few pulls' variance is taken as it comes", "core.variances",
-        "own = math.log(0.5 * scatter) - mean", "own = math.log(scatter / freedom)",
+        "0.5 * scatters[i, c, c]) - mean if", "0.5 * scatters[i, c, c] / half) if",
         OWN_NOISE,
     ),
     fault(
@@ -801,8 +865,80 @@ FAULTS = [
     ),
     fault(
         "an arm that has not varied yet is as noisy as the others", "core.variances",
-        "return math.exp(centre) / max(count, 1)", "return math.exp(centre)",
+        "= math.exp(centre) / max(count, 1)", "= math.exp(centre)",
         OWN_NOISE,
+    ),
+    fault(
+        "an arm's own variance is that of its first pulls", "core.variances",
+        "if logs.counts[i] == counts[i]:", "if logs.counts[i] >= 0:",
+        KEPT_NOISE,
+    ),
+    fault(
+        "variances are still those of the replication before", BODY,
+        "room.log_variances.counts[:] = -1", "pass",
+        FORGOTTEN,
+    ),
+    fault(
+        "what was borrowed before is left when more is borrowed", "core.variances",
+        "if is_new or logs.rests[i, c] < 0.0:", "if logs.rests[i, c] < 0.0:",
+        KEPT_NOISE,
+    ),
+    # Large batches.
+    fault(
+        "a batch is decided whole, however large", GROUPS,
+        "LEAST_GROUP = 16", "LEAST_GROUP = 10**9",
+        GROUPED, LIKE_ARMS, HALF_A_BUDGET,
+    ),
+    fault(
+        "small batches are cut", GROUPS,
+        "LEAST_GROUP = 16", "LEAST_GROUP = 1",
+        GROUPED,
+    ),
+    fault(
+        "groups do not grow with what is promised", GROUPS,
+        "known += start * (size // slots) + min(start, size % slots)", "pass",
+        GROUPED,
+    ),
+    fault(
+        "every group is decided from what was seen at first", GROUPS,
+        "ahead.estimates[i, c] += ahead.roots[i, c, d] * move", "pass",
+        GROUPED, AHEAD, LIKE_ARMS,
+    ),
+    fault(
+        "promised pulls are not counted", GROUPS,
+        "ahead.counts[i] = seen.counts[i] + fresh[i]", "ahead.counts[i] = seen.counts[i]",
+        GROUPED, AHEAD, LIKE_ARMS,
+    ),
+    fault(
+        "an estimate may move by all that it is off", GROUPS,
+        "reach = (1.0 / n - 1.0 / (n + fresh[i])) ** 0.5", "reach = (1.0 / n) ** 0.5",
+        GROUPED, AHEAD,
+    ),
+    fault(
+        "attributes move on their own", GROUPS,
+        "for c in range(d, width):", "for c in range(d, d + 1):",
+        GROUPED, AHEAD,
+    ),
+    fault(
+        "what is promised is not spent", GROUPS,
+        "max(seen.left[0] - spent, 0.0)", "seen.left[0]",
+        GROUPED, AHEAD,
+    ),
+    fault(
+        "dear pulls cost what others do", GROUPS,
+        "spent += fresh[i] * seen.prices[min(i, seen.prices.shape[0] - 1)]", "spent += fresh[i]",
+        GROUPED,
+    ),
+    fault(
+        "moves add up over groups", GROUPS,
+        "            ahead.estimates[i, c] = seen.estimates[i, c]\n        for d",
+        "            pass\n        for d",
+        GROUPED,
+    ),
+    fault(
+        "draws go by the uniform that a pull is chosen by", GROUPS,
+        "name - 1.0 if name >= 1.0 else name", "uniforms[0]",
+        GROUPED,
     ),
     # What rounding leaves, and evidence that no sane study has.
     fault(
@@ -894,7 +1030,7 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "the best arm is spared nothing", TOP,
+        "the best arm is spared nothing", URGENCY,
         "share * (1.0 - SPARED * (1.0 - share))", "share",
         TOP_TWO,
     ),
@@ -915,59 +1051,59 @@ FAULTS = [
     ),
     fault(
         "no hurry at the end of the budget", TOP,
-        "fill_values(seen, best, HASTE / max(seen.left[0], 1), work)",
-        "fill_values(seen, best, 0.0, work)",
+        "fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)",
+        "fill_values(seen.alive, best, 0.0, work)",
         TOP_TWO,
     ),
     fault(
-        "the end of the budget counts whole", TOP,
+        "the end of the budget counts whole", URGENCY,
         "HASTE = 0.7", "HASTE = 1.0",
         TOP_TWO,
     ),
     fault(
-        "the end of the budget counts for little", TOP,
+        "the end of the budget counts for little", URGENCY,
         "cost * (1.0 + rests_on * hurry)", "cost + min(cost * rests_on * hurry, 4.0)",
         TOP_TWO,
     ),
     fault(
-        "a threat rests on its arm's pulls alone", TOP,
+        "a threat rests on its arm's pulls alone", URGENCY,
         "rests_on = n / (share * share * n * per_best + (1.0 - share) * (1.0 - share))",
         "rests_on = n",
         TOP_TWO,
     ),
     fault(
-        "a tie is settled by the challenger alone", TOP,
+        "a tie is settled by the challenger alone", URGENCY,
         "share = n * per_best / (n * per_best + 1.0)", "share = 0.0",
         TOP_TWO,
     ),
     fault(
-        "what hinders a threat beyond its cost is forgotten", TOP,
+        "what hinders a threat beyond its cost is forgotten", URGENCY,
         "hindrance * math.sqrt(math.sqrt(hindrance)) if rival", "1.0 if rival",
         TOP_TWO,
     ),
     fault(
-        "what hinders a threat counts for its factor and no more", TOP,
+        "what hinders a threat counts for its factor and no more", URGENCY,
         "hindrance * math.sqrt(math.sqrt(hindrance))", "hindrance",
         TOP_TWO,
     ),
     fault(
-        "a threat by one arm alone is taken for as hindered as one by a pair", TOP,
+        "a threat by one arm alone is taken for as hindered as one by a pair", URGENCY,
         "sole = SOLE if", "sole = 1.0 if",
         TOP_TWO,
     ),
     fault(
-        "pulls for rivals' sake do not settle the best arm's own doubt", TOP,
+        "pulls for rivals' sake do not settle the best arm's own doubt", URGENCY,
         "else crowd * crowd", "else 1.0",
         TOP_TWO,
     ),
     fault(
-        "a best arm of few pulls is doubted for their number", TOP,
+        "a best arm of few pulls is doubted for their number", URGENCY,
         "crowd = max(work.pulls[best] * arm_count / pull_count, 1.0)",
         "crowd = work.pulls[best] * arm_count / pull_count",
         TOP_TWO,
     ),
     fault(
-        "promised pulls of the best arm do not settle its own doubt", TOP,
+        "promised pulls of the best arm do not settle its own doubt", URGENCY,
         "(3.0 if crowd > 1.0 else 1.0)", "1.0",
         TOP_TWO,
     ),
@@ -983,12 +1119,12 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
-        "a promised pull counts for the log alone", TOP,
+        "a promised pull counts for the log alone", URGENCY,
         "slope = hasty * (2.0 - share) - cost + (", "slope = (",
         TOP_TWO,
     ),
     fault(
-        "a challenger's pull grows its whole cost", TOP,
+        "a challenger's pull grows its whole cost", URGENCY,
         "hasty * (2.0 - share) - cost", "hasty * 2.0 - cost",
         TOP_TWO,
     ),
@@ -1175,7 +1311,7 @@ FAULTS = [
     ),
     fault(
         "batches are not held to what is left", BODY,
-        " and keep_paid(fresh, prices, left, priority)", "",
+        "goes_on = keep_paid(fresh, prices, left, priority)", "pass",
         SPENDING,
     ),
     fault(
@@ -1277,6 +1413,54 @@ FAULTS = [
         "every chunk has the same stream", "core.streams",
         "_stream(seed, _PULLS, *names)", "_stream(seed, _PULLS, budget)",
         STREAMS,
+    ),
+    fault(
+        "the finite set is forgotten", SHARING,
+        "unseen = 1.0 / blocks if blocks > 0 else 0.0", "unseen = 0.0",
+        JOINT, FEW_BLOCKS,
+    ),
+    fault(
+        "independent variances are used", SHARING,
+        "for rank in range(min(sharing.ranks[i], sharing.ranks[j]) + 1):",
+        "for rank in range(min(sharing.ranks[i], sharing.ranks[j]) + 1 if i == j else 0):",
+        JOINT, MANY_BLOCKS,
+    ),
+    fault(
+        "estimates are left as arms' own means", SHARING,
+        "            estimates[i, c] += shifts[0, i, c]", "            estimates[i, c] += 0.0",
+        JOINT, MANY_BLOCKS,
+    ),
+    fault(
+        "pairs lend each other no correlation", SHARING,
+        "+ LENT_BLOCKS * lent[c, k]", "+ 0.0 * lent[c, k]",
+        JOINT,
+    ),
+    fault(
+        "an arm goes on beyond the last block", SHARING,
+        "over = max(fresh[i] - rooms[i], 0)", "over = 0",
+        LAST_BLOCKS,
+    ),
+    fault(
+        "what an exhausted arm cannot use is lost", SHARING,
+        "while choices > 0 and lost > 0", "while choices > 1000 and lost > 0",
+        LAST_BLOCKS,
+    ),
+    fault(
+        "an item is seen twice", SHARED,
+        "        order[place] = order[block]\n", "",
+        ITEMS,
+    ),
+    fault(
+        "the order of items differs by arm", SHARED,
+        "arrays.rows[arm, order[block], c]",
+        "arrays.rows[arm, order[(block + arm) % order.shape[0]], c]",
+        ITEMS,
+    ),
+    fault(
+        "every arm has an effect of its own on a block", SHARED,
+        "    if block == record.drawn[0]:\n        for c",
+        "    if block >= 0:\n        for c",
+        EFFECTS,
     ),
 ]  # fmt: skip
 

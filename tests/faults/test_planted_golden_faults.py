@@ -25,7 +25,7 @@ def test_without_a_fault_every_course_is_as_it_was() -> None:
     "edit",
     [
         Edit("core.gaps", "    if own_margin <= 0.0:\n", "    if own_margin < 0.0:\n"),
-        Edit("policies.top_two", "ALONE = 1.4", "ALONE = 2.4"),
+        Edit("core.urgency", "ALONE = 1.4", "ALONE = 2.4"),
         Edit("core.posterior", "SAFETY = 3.0", "SAFETY = 4.0"),
     ],
     ids=lambda edit: edit.room,

@@ -18,7 +18,9 @@ from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 API, AUDIT, BOOKS, VERDICT = (
     f"tests.unit.test_study_{name}" for name in ("api", "audit", "book", "verdict")
 )
+CUT = "test_what_was_decided_whole_before_large_batches_were_cut_is_noted"
 LEASES = "tests.unit.test_study_leases"
+LAGS, LAG = ("tests.contracts.test_lags", "tests.unit.test_study_lag")
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 BLOCKS, SHARING_TESTS = ("tests.unit.test_blocks", "tests.unit.test_sharing")
 HOURS_TESTS, CONSTANCY_TESTS = ("tests.unit.test_hours", "tests.unit.test_constancy")
@@ -78,25 +80,25 @@ def in_memory(test: str, *given: object, home: str = STORAGE) -> Named:
 
 
 @cache
-def tallied(policy: str, batch: int, limit: int) -> Named:
+def tallied(policy: str, batch: int, limit: int, lag: int | None = None) -> Named:
     """A study read by its tally beside the one read by its pulls, at every step."""
     test = "test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls"
 
     def check(rooms: Rooms) -> None:
         room = rooms[TALLIES]
         place = rooms[PLACES].Place("memory", None)
-        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit])
+        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit], lag)
 
     return Named(named(TALLIES, test), check)
 
 
 @cache
-def walks(policy: str, batch: int, *seeds: int) -> Named:
+def walks(policy: str, batch: int, *seeds: int, lag: int | None = None) -> Named:
     """Some of the walks of the test, in memory."""
 
     def check(rooms: Rooms) -> None:
         for seed in seeds:
-            rooms[MACHINE].walk(rooms[MACHINE].machine_of(policy, batch, None), seed, 120)
+            rooms[MACHINE].walk(rooms[MACHINE].machine_of(policy, batch, None, lag), seed, 120)
 
     return Named(named(MACHINE, "test_long_walks"), check)
 
@@ -116,6 +118,10 @@ def damaged(what: str) -> Named:
 
 def as_the_paper(policy: str) -> Named:
     return of(ORDER, "test_a_study_decides_as_the_paper_does", policy)
+
+
+def lagging(test: str, *given: object, home: str = LAGS) -> Named:
+    return Named(named(home, test), lambda rooms: getattr(rooms[home], test)(*given))
 
 
 def breaking_arm(policy: str, batch: int, limit: str = "mean(risk) <= 1.0") -> Named:
@@ -265,7 +271,8 @@ def in_large(test: str, *given: object) -> Named:
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
-WORDS, ARMS_ORDER = ("reports.verdict", "reports.ordering")
+WORDS, ARMS_ORDER, CLAIMS = ("reports.verdict", "reports.ordering", "reports.sharing")
+SHARED_WORDS = "tests.unit.test_shared_words"
 SETS = "tests.unit.test_set_verdicts"
 BELIEFS, PRIORS, NOT_SEEN = ("core.beliefs", "core.priors", "core.unseen")
 SPARSE = "core.sparse"
@@ -278,6 +285,7 @@ HOLDING, STOCK, BEGUN = ("study.holding", "study.stock", "study.begun")
 KEPT_VERDICTS, VIEWS = ("interfaces.kept_verdicts", "interfaces.study_views")
 STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
+FACTS, LAGGING, ADVANCING = ("study.facts", "study.lagging", "study.advancing")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
     *("study.sharing", "study.items", "study.exhausting", "study.sharing_audit"),
@@ -286,9 +294,10 @@ STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
     *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
-    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER),
+    *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER, CLAIMS),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
     *(SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT),
+    *(FACTS, LAGGING, ADVANCING),
 )
 
 FAULTS = [
@@ -523,13 +532,14 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "return self.budget - self.spent\n", "return self.budget - self.spent + 1\n",
+        "self.budget - self.spent - self.promised\n",
+        "self.budget - self.spent - self.promised + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
     fault(
-        "a round ends with a pull unresolved", DESK,
-        "elif head.unresolved == 0:", "elif head.unresolved <= 1:",
+        "a round ends with a pull unresolved", ADVANCING,
+        "if resolved < least:", "if head.unresolved > 1:",
         WHOLE_ROUND, ANY_ORDER,
     ),
     fault(
@@ -550,7 +560,7 @@ FAULTS = [
     ),
     fault(
         "a batch is chosen as if no pull were left", DECIDING,
-        "left=allowance.left(standing.spent))", "left=0)",
+        "left=allowance.left(promised))", "left=0)",
         BATCHES,
     ),
     fault(
@@ -644,7 +654,7 @@ FAULTS = [
     # What is seen, and when.
     fault(
         "half a round is not looked at", LOOKING,
-        "            if not head.round_is_over and samples:\n",
+        "            if not is_whole and samples:\n",
         "            if samples:\n                pass\n            elif head.round < 0:\n",
         PART, walks("constrained-sr", 1, 0),
     ),
@@ -655,8 +665,7 @@ FAULTS = [
     ),
     fault(
         "a round is read with all before it", READING,
-        "slice(max(place, 0), max(place + one.size, 0))",
-        "slice(0, max(place + one.size, 0))",
+        "slice(self.read + 1 - first, last + 1 - first)", "slice(0, last + 1 - first)",
         ANY_ORDER,
     ),
     fault(
@@ -767,8 +776,8 @@ FAULTS = [
     ),
     fault(
         "what was read is kept before it is written", DESK,
-        "                    head, reader = self._advance(ledger, head, reader)\n",
-        "                    head, reader = self._advance(ledger, head, reader)\n"
+        "                    head, reader = advanced\n",
+        "                    head, reader = advanced\n"
         "                    self._lookout.keep(reader)\n",
         NOTHING_BEHIND,
     ),
@@ -784,8 +793,9 @@ FAULTS = [
     ),
     fault(
         "a round in parts is read from its first pull again", READING,
-        "first, end = self.read + 1, min(",
-        "first, end = min(self.read + 1, rounds[0].first), min(",
+        "first, end, harvest = self.read + 1, 0, None",
+        "first, end, harvest = self.read + 1, 0, None\n"
+        "        self.read = self.last.through if self.last else 0",
         in_large("test_a_round_read_in_parts_is_the_round", "uniform"),
     ),
     fault(
@@ -1016,6 +1026,21 @@ FAULTS = [
            0.2, "is what the policy names", "the policy names b"),
     ),
     fault(
+        "one answer to each item is taken for the only one", CLAIMS,
+        ' and "evaluation" in blocks', "",
+        of(SHARED_WORDS, "test_only_one_answer_each_may_be_answered_otherwise"),
+    ),
+    fault(
+        "pulls on the same items are called independent", CLAIMS,
+        "    if blocks is None:\n        return CAVEAT", "    if True:\n        return CAVEAT",
+        of(SHARED_WORDS, "test_only_one_answer_each_may_be_answered_otherwise"),
+    ),
+    fault(
+        "what was not seen is certain", WORDS,
+        'arm.pulls >= blocks["items"]', "arm.pulls > 0",
+        of(SHARED_WORDS, "test_what_was_not_seen_whole_is_not_certain"),
+    ),
+    fault(
         "of very many arms those that may be the answer are not shown", ARMS_ORDER,
         "_IN_QUESTION = 0.01", "_IN_QUESTION = 1.01",
         of(SAID, "test_of_very_many_arms_those_that_may_be_the_answer_are_shown"),
@@ -1149,6 +1174,22 @@ FAULTS = [
         "what another edition chose is taken for a mistake", AUDITING,
         "        if _is_of_another_rule(plan, one):\n", "        if plan is None:\n",
         of(AUDIT, "test_what_another_edition_of_the_rule_chose_is_noted"),
+    ),
+    fault(
+        "what was decided whole is taken for a mistake", AUDITING,
+        "if wrong and _is_of_other_batches(one, again):", "if plan is None:",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
+        "any choice of a large batch is trusted", AUDITING,
+        "return bool(one.seen.get(\"groups\", 1) != again.seen.get(\"groups\", 1))",
+        "return bool(again.seen.get(\"groups\", 1) > 1)",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
+    ),
+    fault(
+        "a round does not say that it was decided in groups", "study.deciding",
+        "if decided.is_cut:", "if decided is None:",
+        of(AUDIT, CUT, pytest.MonkeyPatch()),
     ),
     fault(
         "what another edition saw is trusted", AUDITING,
@@ -1309,6 +1350,120 @@ FAULTS = [
         "for values, others in zip(map(tuple, rows.tolist()), further, strict=True)",
         of(NOISE, OUTSIDE, "in columns"),
     ),
+    # Lags.
+    fault(
+        "a decision sees a pull too many", FACTS,
+        "self.end + 1 - self.lag", "self.end + 2 - self.lag",
+        lagging("test_a_decision_sees_the_pulls_up_to_the_lag_and_no_other", 1, 9),
+        lagging("test_as_many_pulls_are_open_as_the_lag_allows", 1, 5),
+    ),
+    fault(
+        "a decision sees less than the one before", FACTS,
+        "max(self.through, self.end + 1 - self.lag)", "self.end + 1 - self.lag",
+        lagging("test_a_decision_sees_the_pulls_up_to_the_lag_and_no_other", 1, 40),
+    ),
+    fault(
+        "first pulls are not waited for", FACTS,
+        "if self.lag == 1 or self.number == 0:", "if self.lag == 1:",
+        lagging("test_first_pulls_are_waited_for"),
+    ),
+    fault(
+        "a decision sees what happens to be known", ADVANCING,
+        "least = before.seen_next", "least = max(before.seen_next, min(resolved, before.end))",
+        lagging("test_any_order_gives_the_same_rounds_and_verdict", "top-two", 1, 7),
+    ),
+    fault(
+        "an end is decided before all is known", ADVANCING,
+        "if not decided.is_last:", "if True:",
+        lagging("test_what_may_not_be_charged_is_waited_for_before_the_end"),
+    ),
+    fault(
+        "an arm is judged before its pulls are seen", ADVANCING,
+        "if _all_are_seen(before, standing, reader):", "if True:",
+        lagging("test_lost_pulls_and_stand_ins_give_the_same_in_any_order", 30, {}),
+    ),
+    fault(
+        "what is in flight is not paid for", DECIDING,
+        "self.budget - self.spent - self.promised\n", "self.budget - self.spent\n",
+        lagging("test_what_may_not_be_charged_is_waited_for_before_the_end"),
+    ),
+    fault(
+        "rules do not hear of pulls in flight", DECIDING,
+        "    if standing.in_flight:\n", "    if False:\n",
+        lagging("test_within_a_window_the_policy_knows_what_is_in_flight"),
+    ),
+    fault(
+        "a lag is forgotten after first pulls", DECIDING,
+        "{\"lag\": before.lag, \"through\": through}", "{\"through\": through}",
+        lagging("test_as_many_pulls_are_open_as_the_lag_allows", 1, 5),
+    ),
+    fault(
+        "what was decided of a broken arm counts after all", READING,
+        "            if arm in self.broken:\n                self._spent",
+        "            if False:\n                self._spent",
+        lagging("test_a_withdrawal_acts_on_what_is_not_decided_in_any_order",
+                "top-two", 1, 30, "mean(risk) <= 1.0"),
+    ),
+    fault(
+        "what was decided of a broken arm is spent only if evaluated", READING,
+        "self._spent += self._prices[arm] * len(mine)",
+        "self._spent += self._prices[arm] * int(np.count_nonzero(is_used[mine]))",
+        lagging("test_a_withdrawal_acts_on_what_is_not_decided_in_any_order",
+                "top-two", 1, 30, "mean(risk) <= 1.0"),
+    ),
+    fault(
+        "a tally forgets what is in flight", READING,
+        "            plain[\"read of\"] = _pairs(self._read_of)\n", "            pass\n",
+        tallied("top-two", 1, 0, 12),
+    ),
+    fault(
+        "whoever looks has seen what no decision has", LOOKING,
+        "until = None if is_over or current is None else current.through", "until = None",
+        walks("top-two", 1, *range(4), lag=5),
+    ),
+    fault(
+        "an audit does not ask whether what was seen is open", AUDITING,
+        "known = min(then.issued, resolved)", "known = then.issued",
+        lagging("test_an_audit_names_a_pull_that_is_open_and_was_seen"),
+    ),
+    fault(
+        "an audit takes any lag", AUDITING,
+        "far[0] != (far[0] if stated is None else stated)", "False",
+        lagging("test_an_audit_names_a_decision_that_saw_something_else",
+                0, {"lag": 6}, "round 0 has a lag of 6"),
+    ),
+    fault(
+        "workers set no lag", WORKING,
+        "            self._patiently(partial(self.desk.begin, self.workers))\n", "",
+        lagging(
+            "test_whoever_begins_a_study_says_its_lag_where_nothing_is_stated",
+            {}, 4, 6, home=LAG,
+        ),
+    ),
+    fault(
+        "workers set a lag where a batch was stated", LAGGING,
+        "or definition.batch > 1:", "or definition.batch > 99:",
+        lagging(
+            "test_whoever_begins_a_study_says_its_lag_where_nothing_is_stated",
+            {"batch": 4}, 4, 1, home=LAG,
+        ),
+    ),
+    fault(
+        "a small budget is all in flight", LAGGING,
+        "min(OF_A_WORKER * workers, pulls // _PART_OF_BUDGET)", "OF_A_WORKER * workers",
+        lagging(
+            "test_the_usual_lag_is_six_times_the_workers_within_a_tenth_of_the_budget",
+            8, 120, 12, home=LAG,
+        ),
+    ),
+    fault(
+        "a study that has begun takes another lag", STUDIES,
+        "(other.lag not in (None, self.lag or 1))", "False",
+        lagging(
+            "test_another_lag_for_a_study_that_exists_is_refused",
+            {}, {"lag": 5}, "it has 6, now given 5", home=LAG,
+        ),
+    ),
     # Pardons.
     fault(
         "what was forgiven still counts", READING,
@@ -1332,7 +1487,7 @@ FAULTS = [
     ),
     fault(
         "pulls of the round that is not over stay failed", PARDONING,
-        "if pull.round == head.round]", "if pull.round > head.round]",
+        "if pull.number > self._seen]", "if False]",
         in_memory("test_only_what_failed_is_forgiven", home=PARDONS),
     ),
     fault(

@@ -142,6 +142,10 @@ SLOW = (
     Cell("gauss-relative", "ocba-co", 94, "estimated", batch=2),
     Cell("bernoulli-relative", "successive-rejects", 61, "estimated"),
     Cell("grid-relative", "constrained-sr", 120),
+    # Large batches, in groups.
+    Cell("gauss-4-two", "top-two", 400, "estimated", batch=100),
+    Cell("gauss-relative", "ocba-co", 300, "estimated", batch=90),
+    Cell("gauss-4-two", "thompson", 120, batch=40),
     # Attributes that are no means, by features and by all pulls.
     Cell("gauss-std", "top-two", 60, "estimated", batch=4),
     Cell("gauss-share", "infeasible-first", 90),
@@ -278,4 +282,5 @@ ON_GPU = (
     Cell("bernoulli-3", "uniform", 31, replications=12),
     Cell("gauss-3-own", "top-two", 45, batch=9, replications=12),
     Cell("gauss-4-two", "ocba-co", 44, "estimated", batch=8, replications=12),
+    Cell("gauss-4-two", "ocba-co", 99, "estimated", batch=40, replications=12),
 )

@@ -85,6 +85,11 @@ def twenty_arms(storage: Any, title: str) -> Played:
     return Played(storage, title, spread, arms=arms, budget=260, batch=9).go(most=9)
 
 
+@script()
+def large_batches(storage: Any, title: str) -> Played:
+    return Played(storage, title, near, policy="top-two", batch=50, budget=190).go(most=9)
+
+
 @script(on_disk=True)
 def stopped_half_way(storage: Any, title: str) -> Played:
     return Played(storage, title, near, batch=3, seed=9).go(most=3, stop=50)

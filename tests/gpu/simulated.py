@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -32,12 +32,13 @@ from ringfence.policies.registry import (
 from ringfence.simulation import cpu, engines, reference
 from ringfence.simulation.cells import fight
 from ringfence.simulation.counts import Counts
+from ringfence.simulation.course import make_body
 from ringfence.simulation.engines import CUDA
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu import engine as gpu_engine
-from ringfence.simulation.gpu.draws import SERIES, normal_pair
-from ringfence.simulation.gpu.rooms import layout_of
+from ringfence.simulation.gpu.draws import ORDER, PULLS, SERIES, Philox, normal_pair, start
+from ringfence.simulation.gpu.rooms import layout_of, room_maker
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import GaussianLaw
 from tests.choosing import LONG, few_of
@@ -320,6 +321,55 @@ def test_batches_share_kernels() -> None:
 
     assert layout(2) == layout(3) == layout(4) != layout(1)
     assert layout(5) == layout(16) != layout(4)
+
+
+@pytest.mark.parametrize("scales", ["known", "estimated"])
+@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
+@pytest.mark.parametrize("answer", ["best feasible", "all feasible"])
+def test_what_threads_share_is_only_read(policy: str, scales: str, answer: str) -> None:
+    instance = Instance.load("paper-3").asking(answer)
+    experiment = Experiment(instance, find_policy(policy), 60, scales=scales, batch=4)
+    place, recording = gpu_engine._place(experiment), gpu_engine._recording(experiment)
+    frozen = 0
+    for path in gpu_engine._read_in(experiment):
+        part: Any = place
+        for name in path.split("."):
+            part = getattr(part, name, None)
+        if part is not None:
+            part.flags.writeable = False
+            frozen += 1
+    assert frozen >= 5
+    assert place.room.seen.alive.flags.writeable == experiment.policy.has_phases
+    body = make_body(
+        experiment.course, recording.forget, recording.add, recording.look,
+        estimated=experiment.estimated, relative=False,
+    )  # fmt: skip
+    for replication in range(3):
+        start(place.words, *experiment.key(1, 0), replication, PULLS)
+        start(place.order_words, *experiment.key(1, 0), replication, ORDER)
+        streams = Philox(place.words), Philox(place.order_words)
+        body(*streams, instance.law.arrays, experiment.design, place.room, place.state, place.tally)
+    assert place.tally.pulls.sum() > 3 * 40
+    assert place.tally.misjudged[0] == 0
+
+
+class Shelf(NamedTuple):
+    """Arrays that a thread writes in, and some that it reads."""
+
+    own: Floats
+    small: Floats
+    large: Floats
+    none: Floats
+
+
+def test_a_block_has_one_copy_of_what_is_small() -> None:
+    given = Shelf(np.ones((2, 3)), np.ones((2, 2, 2)), np.ones(2_000), np.ones(0))
+    made = room_maker(layout_of(given), frozenset({"small", "large", "none"}))(given)
+    assert made.large is given.large
+    assert made.none is given.none
+    for name in ("own", "small"):
+        assert getattr(made, name) is not getattr(given, name)
+        assert np.array_equal(getattr(made, name), getattr(given, name))
 
 
 def test_what_needs_every_pull_is_refused() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.baseline import difference_covariances, difference_scales, differences
 from ringfence.core.noise import LEAST_VARIANCE, fill_covariances, fill_pooled, fill_scales
+from ringfence.core.variances import no_log_variances
 from ringfence.policies.evidence import Evidence
 
 ARMS = (1, 2, 2, 3, 3, 4, 5, 8, 30)
@@ -69,7 +70,8 @@ def _estimate_noise(covariances: Floats, counts: Integers, estimates: Floats) ->
     scales: Floats = np.ones(size)
     fill_pooled(pooled, scatters, counts)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled, estimates, np.ones(size, np.bool_))
+    means, nothing = np.ones(size, np.bool_), no_log_variances(*scatters.shape[:2])
+    fill_covariances(covariances, scatters, counts, pooled, estimates, means, nothing)
     return scales
 
 

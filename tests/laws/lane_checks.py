@@ -120,7 +120,7 @@ def check_lane_courses(kernels: Any, rule: LaneRule, policy: AdaptivePolicy) -> 
     different = 0
     for budget, growth, slots in ((65, 0.0, 4), (150, 0.3, 8)):
         design = Design(
-            warm_up=5, budget=budget, prices=np.ones(3, np.int64), cheapest=1, total=3,
+            warm_up=5, budget=budget, prices=np.ones(3, np.int64), cheapest=1, dearest=1, total=3,
             batch=4, growth=growth, slots=slots, scales=np.ones(2),
             covariances=np.tile([[4.0, 1.0], [1.0, 4.0]], (3, 1, 1)), means=np.ones(2, np.bool_),
             thresholds=np.zeros(1), optimal=np.array([False, False, True]), feasible=True,

@@ -12,7 +12,6 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.baseline import (
-    add_choice,
     difference_covariances,
     difference_scales,
     differences,
@@ -23,6 +22,7 @@ from ringfence.policies.evidence import Evidence, apparent_answer
 from ringfence.simulation.course import shuffle
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.tally import Tally
+from tests.oracle.groups import fresh_pulls
 from tests.oracle.noise import covariances
 
 
@@ -68,15 +68,6 @@ class _Course:
         for _ in range(times):
             self.seen[arm].append(self.experiment.instance.law.pull(self.rng, arm))
 
-    def fresh(self, chosen: Integers) -> list[int]:
-        """Return how often to pull each arm: where there is a baseline, some pulls are its own."""
-        if self.baseline is None:
-            return [int((chosen == arm).sum()) for arm in range(len(self.counts))]
-        fresh = np.zeros_like(self.counts)
-        for arm in chosen.tolist():
-            add_choice(fresh, self.counts, self.baseline, arm, 1)
-        return [int(pulls) for pulls in fresh]
-
     def look(self) -> None:
         """Estimate anew, from every pull so far, where there are fresh ones."""
         instance = self.experiment.instance
@@ -111,6 +102,7 @@ class _Course:
             estimates, self.counts, np.zeros_like(self.counts), self.alive,
             covariances, self.scales, self.thresholds, self.priority,
             np.array([self.experiment.budget - self.counts.sum()]),
+            np.array([-1 if self.baseline is None else self.baseline]),
         )  # fmt: skip
 
     def judge(self, tally: Tally, replication: int, answer: int, flag: object) -> None:
@@ -164,9 +156,8 @@ def _choose_batches(course: _Course, policy: Any, order_rng: Generator) -> tuple
     course.look()
     while (left := experiment.budget - int(course.counts.sum())) > 0:
         uniforms = order_rng.random(min(experiment.batch, left))
-        chosen = np.full(len(uniforms), -1)
-        policy.choose(course.evidence, uniforms, chosen, work)
-        for arm, times in enumerate(course.fresh(chosen)):
+        fresh = fresh_pulls(policy, course.evidence, uniforms, len(uniforms))
+        for arm, times in enumerate(fresh.tolist()):
             course.pull(arm, times)
         course.look()
     arm, flag = policy.answer(course.evidence, work)

@@ -275,9 +275,9 @@ ENGINE_FAULTS = {
         "_ = look(record, i, counts[i] + fresh[i], estimates) if step == 0 else None",
     ),
     "flag ignored in the error": Edit(
-        "core.best_feasible",
-        "(right_count == 1) & (feasible == truly_feasible)",
-        "(right_count == 1)",
+        "simulation.tally",
+        "not has_right_arms or flag != feasible",
+        "not has_right_arms",
     ),
     "one pull too few in every phase but the first": Edit(
         "policies.course", "fresh[i] = each if", "fresh[i] = each - int(phase > 0) if"
@@ -286,16 +286,16 @@ ENGINE_FAULTS = {
 NOISE_FAULTS = {
     "noise of the first attribute for all": (
         Edit(
-            "core.noise",
-            "shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)",
-            "shrunk_variance(scatters[i, 0, 0], counts[i], centre, borrowed)",
+            "core.variances",
+            "own, count = logs.own[i, c], logs.counts[i]",
+            "own, count = logs.own[i, 0], logs.counts[i]",
         ),
     ),
     "pulls' scatter in place of their variance": (
         Edit(
             "core.variances",
-            "own = math.log(0.5 * scatter) - mean",
-            "own = math.log(0.5 * scatter)",
+            "math.log(0.5 * scatters[i, c, c]) - mean if varied",
+            "math.log(0.5 * scatters[i, c, c]) if varied",
         ),
     ),
 }  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ringfence.core import beliefs, noise, variances
+from ringfence.core import beliefs, variances
 from ringfence.core.arrays import Floats
 from ringfence.core.problem import Problem
 from ringfence.study.book import Book
@@ -54,8 +54,7 @@ def test_intervals_are_as_wide_as_their_rows_make_them(deviations: Floats, pulls
 def test_intervals_from_pooled_variances_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted fault: every arm borrows ten pulls' worth, however little arms are alike."""
     real = variances.likeness
-    for room in (noise, variances):
-        monkeypatch.setattr(room, "likeness", lambda *said: (real(*said)[0], 10.0))
+    monkeypatch.setattr(variances, "likeness", lambda *said: (real(*said)[0], 10.0))
     assert "wide" in misses(APART, 10, 10)
 
 

@@ -43,13 +43,15 @@ def make_arm(
 ) -> ArmVerdict:
     """Return an arm with intervals of half-width 0.1 (margin) and 0.5 (objective).
 
-    Its status follows from why it `left`.
+    Its status follows from why it `left`. Unless it is the answer it is `value` away from that.
     """
     judged = margin is not None
+    estimate = Estimate(value, value - 0.5, value + 0.5)
     left: Rejection | None = changes.get("left")
     plain: dict[str, Any] = {
         "pulls": 10,
-        "estimates": {"mean(loss)": Estimate(value, value - 0.5, value + 0.5)} if judged else {},
+        "estimates": {"mean(loss)": estimate} if judged else {},
+        "differences": {"mean(loss)": estimate} if judged and kind != "optimal" else {},
         "margin_low": None if margin is None else margin - 0.1,
         "margin_high": None if margin is None else margin + 0.1,
         "status": Status.RUNNING,

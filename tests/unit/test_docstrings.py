@@ -38,6 +38,7 @@ HANDED_OUT = {
     "PaperPoint": "reproduce_paper",
     "PaperReport": "reproduce_paper",
     "Phase": "successive_rejects_phases",
+    "ProofStep": "Certificate",
     "Replay": "replay",
     "ReplayRow": "replay",
     "SimulationResult": "simulate",

@@ -421,13 +421,13 @@ def test_leases_are_given_back_when_a_decision_raises(
 ) -> None:
     decided: Counter[str] = Counter()
 
-    def broken(*given: Any) -> Any:
+    def broken(*given: Any, **named: Any) -> Any:
         decided["rounds"] += 1
         if decided["rounds"] == 4:
             raise ValueError("math domain error")
-        return next_round(*given)
+        return next_round(*given, **named)
 
-    monkeypatch.setattr("ringfence.study.desk.next_round", broken)
+    monkeypatch.setattr("ringfence.study.advancing.next_round", broken)
     study = make(policy="top-two", batch=4)
 
     async def slowly(arm: str, seed: int) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Noise estimated from pulls: adding them up, pooling and shrinking, against NumPy and by hand."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from ringfence.core.noise import (
     is_yes_or_no,
     no_moments,
 )
-from ringfence.core.variances import BORROWED_PULLS
+from ringfence.core.variances import BORROWED_PULLS, no_log_variances
 from tests.oracle.noise import covariances as transcribed
 from tests.oracle.noise import variances
 
@@ -152,6 +153,13 @@ def unlike(sizes: list[int], ratio: float) -> tuple[Floats, Integers, Floats]:
     return truth, np.array(sizes), means
 
 
+def fill_anew(
+    found: Floats, scatters: Floats, *seen: Any, fill: Callable[..., None] = fill_covariances
+) -> None:
+    """Fill covariances in from evidence of which nothing was kept."""
+    fill(found, scatters, *seen, no_log_variances(*scatters.shape[:2]))
+
+
 def check_covariances(fill: Callable[..., None]) -> None:
     """Compare with the formulas, by SciPy's functions, whether arms are alike or not."""
     for sizes in SIZES:
@@ -159,7 +167,7 @@ def check_covariances(fill: Callable[..., None]) -> None:
             scatters, counts, means = unlike(sizes, ratio)
             pooled, found = np.zeros((3, 3)), np.full((len(sizes), 3, 3), np.nan)
             fill_pooled(pooled, scatters, counts)
-            fill(found, scatters, counts, pooled, means, MEANS)
+            fill_anew(found, scatters, counts, pooled, means, MEANS, fill=fill)
             np.testing.assert_allclose(found, transcribed(scatters, counts, ~MEANS), rtol=1e-9)
 
 
@@ -187,7 +195,7 @@ def test_one_arm_pooled_is_numpys_covariance() -> None:
     pooled, covariances = np.zeros((3, 3)), np.zeros((1, 3, 3))
     fill_pooled(pooled, scatters, counts)
     np.testing.assert_allclose(pooled, np.cov(own.T), rtol=1e-9)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
+    fill_anew(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     room = np.exp(np.log(24.5) - digamma(24.5) + 0.5 * polygamma(1, 24.5))
     assert room == pytest.approx(49.0 / 47.0, rel=2e-3)
     np.testing.assert_allclose(covariances[0], room * np.cov(own.T), rtol=1e-9)
@@ -201,7 +209,7 @@ def test_noise_by_hand() -> None:
     assert pooled[0, 0] == 1.75
     fill_scales(scales, pooled)
     assert scales[0] == pytest.approx(np.sqrt(2.0 / 7.0), rel=1e-15)
-    fill_covariances(covariances, scatters, counts, pooled, np.zeros((3, 1)), MEANS)
+    fill_anew(covariances, scatters, counts, pooled, np.zeros((3, 1)), MEANS)
     assert BORROWED_PULLS == 10.0
     # psi(1/2) = -gamma - 2 ln 2 and psi'(1/2) = pi^2/2; each step of one adds 1/x, takes 1/x^2.
     psi, tri = -np.euler_gamma - 2.0 * np.log(2.0), np.pi**2 / 2.0
@@ -230,7 +238,7 @@ def test_inputs_are_left_alone() -> None:
     fill_pooled(pooled, scatters, counts)
     pooled.setflags(write=False)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
+    fill_anew(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     np.testing.assert_array_equal(scatters, before[0])
     np.testing.assert_array_equal(counts, before[1])
 
@@ -245,7 +253,7 @@ def test_nothing_is_known_of_noise_before_a_second_pull(counts: list[int]) -> No
     covariances = np.full((3, 2, 2), np.nan)
     fill_pooled(pooled, scatters, np.array(counts))
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, np.array(counts), pooled, np.zeros((3, 2)), MEANS)
+    fill_anew(covariances, scatters, np.array(counts), pooled, np.zeros((3, 2)), MEANS)
     assert not pooled.any()
     assert scales.tolist() == [1.0, 1.0]
     assert not covariances.any()
@@ -275,7 +283,7 @@ def test_a_metric_that_never_varies_is_exact(value: float, one_by_one: bool) -> 
     pooled, scales, covariances = np.zeros((3, 3)), np.zeros(3), np.zeros((2, 3, 3))
     fill_pooled(pooled, scatters, counts)
     fill_scales(scales, pooled)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
+    fill_anew(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     assert scales[1] == 1.0
     assert scales[0] != 1.0
     for array in (pooled, *covariances):
@@ -292,7 +300,7 @@ def test_a_metric_that_varies_in_one_arm_only_is_noisy_in_all() -> None:
     scatters = moments.scatters
     pooled, covariances = np.zeros((2, 2)), np.zeros((2, 2, 2))
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
+    fill_anew(covariances, scatters, counts, pooled, means_of(moments, counts), MEANS)
     assert scatters[0, 1, 1] == 0.0
     # As if one further pull had brought what is common to the others, here exp(log S/2 - psi(5/2)).
     common = scatters[1, 1, 1] / 2.0 * np.exp(-digamma(2.5))
@@ -311,7 +319,7 @@ def noise_of(
     pooled, covariances = np.zeros((1, 1)), np.zeros((len(samples), 1, 1))
     means = means_of(moments, counts)
     fill_pooled(pooled, moments.scatters, counts)
-    fill(covariances, moments.scatters, counts, pooled, means, MEANS)
+    fill_anew(covariances, moments.scatters, counts, pooled, means, MEANS, fill=fill)
     return covariances[:, 0, 0], is_yes_or_no(0, means, moments.scatters, counts)
 
 
@@ -379,7 +387,7 @@ def test_a_spread_of_nought_is_no_rate() -> None:
     covariances, nothing = np.full((2, 1, 1), np.nan), np.zeros((2, 1, 1))
     counts = np.array([5, 9])
     for means, expected in ((True, [1 / 14, 1 / 18]), (False, [0.0, 0.0])):
-        fill_covariances(
+        fill_anew(
             covariances, nothing, counts, np.zeros((1, 1)), np.zeros((2, 1)), np.array([means])
         )
         np.testing.assert_allclose(covariances[:, 0, 0], expected)

@@ -259,3 +259,17 @@ def test_where_a_study_stands_is_told_though_its_function_fails() -> None:
         study.recommend()
     stands = study.status()
     assert (stands.told, stands.issued, stands.arm, stands.feasible) == (8, 0, None, None)
+
+
+def test_arms_that_share_items_have_ones_own_attribute_and_no_mean_in_its_place() -> None:
+    study = Study.create(
+        "s", arms=["a", "b"], objective="minimize most(x)", constraints="mean(y) <= 9", budget=40,
+        storage="memory://", functions={"most": max}, policy="uniform", seed=1,
+        blocks={"items": 30},
+    )  # fmt: skip
+    told: dict[str, list[float]] = {"a": [], "b": []}
+    for pull in study.pulls():
+        told[pull.arm].append(pull.seed % 11 + (pull.arm == "b"))
+        study.tell(pull, {"x": told[pull.arm][-1], "y": 1.0})
+    found = {arm.name: arm.estimates["most(x)"].value for arm in study.recommend().arms}
+    assert found == {name: max(values) for name, values in told.items()}

@@ -102,7 +102,7 @@ def test_without_blocks_there_are_none() -> None:
 
 
 def test_what_is_shown_leaves_out_what_only_we_need() -> None:
-    told = {"items": 4, "scope": "such", "repeats": 1, "group": "d"}
+    told: dict[str, Any] = {"items": 4, "scope": "such", "repeats": 1, "group": "d"}
     assert sharing(**told, groups=[2, 2], hash="ab").plain() == told
 
 

@@ -1255,8 +1255,8 @@ def test_a_view_does_not_count_twice_what_another_thread_is_adding(
         plain, main = Book.add, threading.current_thread()
         seen: list[Any] = []
 
-        def add(self: Book, arm: int, observations: Any) -> None:
-            plain(self, arm, observations)
+        def add(self: Book, *added: Any) -> None:
+            plain(self, *added)
             if threading.current_thread() is main and not seen:
                 seen.append(0)
                 looking = threading.Thread(target=lambda: seen.append(study.view()))

@@ -18,6 +18,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.study import doctor
 from ringfence.interfaces.studies import Study
+from ringfence.policies import groups
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import AdaptivePolicy
 from ringfence.storage.memory import MemoryStorage
@@ -339,6 +340,25 @@ def test_what_another_edition_of_the_rule_chose_is_noted() -> None:
     )
     changed = facts.with_round(last, seen=other_seen(facts, "estimates"))
     assert changed.problems() == (f"round {last}: decided again, it has another seen",)
+
+
+def test_what_was_decided_whole_before_large_batches_were_cut_is_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What another edition chose is no mistake, and what this edition did not choose is one."""
+    with monkeypatch.context() as before:
+        before.setattr(groups, "LEAST_GROUP", 10**9)
+        facts = Facts.of(work(make(policy="top-two", batch=30, budget=100)))
+    assert facts.problems() == ()
+    (note,) = facts.notes()
+    assert re.match("rounds? .* went by another edition of the rule for large batches than", note)
+    number = int(note.split()[1])
+    this = {**facts.rounds[number].seen, "groups": groups.GROUPS_EDITION}
+    wrong = facts.with_round(number, seen=this).problems()
+    assert wrong == (f"round {number}: decided again, it has another allocation",)
+    now = Facts.of(work(make(policy="top-two", batch=30, budget=100)))
+    assert any("groups" in one.seen for one in now.rounds)
+    assert now.problems() == now.notes() == ()
 
 
 def test_a_study_is_sound_at_every_step() -> None:

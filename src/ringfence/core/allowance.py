@@ -150,7 +150,11 @@ def ration(pulls: int, extra: int, alive: Mask, prices: Integers, rest: int) -> 
             count += 1
             cost += prices[i]
     paid = total * (count * pulls + min(extra, count)) + rest
-    return paid // (cost * alive.shape[0]), paid % (cost * alive.shape[0])
+    unit = cost * alive.shape[0]
+    spare = paid - pulls * unit
+    if 0 <= spare < unit:  # so it is at equal prices, and divisions are slow on a GPU
+        return pulls, spare
+    return paid // unit, paid % unit
 
 
 def add_extra(fresh: Integers, alive: Mask, priority: Integers, prices: Integers, rest: int) -> int:
@@ -158,13 +162,16 @@ def add_extra(fresh: Integers, alive: Mask, priority: Integers, prices: Integers
 
     At equal prices these are the phase's extra pulls, no more and no fewer.
     """
-    arm = next_in_priority(priority, -1)
-    while arm >= 0:
+    last = -1
+    while rest > 0:
+        arm = next_in_priority(priority, last)
+        if arm < 0:
+            break
+        last = priority[arm]
         price = prices[arm] * alive.shape[0]
         if alive[arm] and price <= rest:
             fresh[arm] += 1
             rest -= price
-        arm = next_in_priority(priority, priority[arm])
     return rest
 
 
@@ -179,11 +186,12 @@ def keep_paid(fresh: Integers, prices: Integers, left: int, priority: Integers) 
         cost += prices[i] * fresh[i]
     if cost <= left:
         return True
-    some = False
-    arm = next_in_priority(priority, -1)
-    while arm >= 0:
+    some, last = False, -1
+    while True:
+        arm = next_in_priority(priority, last)
+        if arm < 0:
+            return some
+        last = priority[arm]
         fresh[arm] = min(fresh[arm], left // prices[arm])
         left -= prices[arm] * fresh[arm]
         some |= fresh[arm] > 0
-        arm = next_in_priority(priority, priority[arm])
-    return some

@@ -23,7 +23,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.noise import fill_covariances, fill_pooled, is_yes_or_no, unseen_event
 from ringfence.core.sharing import ENDLESS_ROOM, Sharing
-from ringfence.core.variances import BORROWED_PULLS
+from ringfence.core.variances import BORROWED_PULLS, no_log_variances
 
 LEAST_PART = 4.0**-3  # of the noise of an hour: the least effect of hours that is looked for
 COARSE, COARSE_STEPS = 4.0, 14
@@ -67,7 +67,8 @@ def fill_within(
     pooled = np.zeros(within.shape[1:])
     fill_pooled(pooled, within, freedom + 1)
     nothing = np.zeros(len(means), np.bool_)
-    fill_covariances(covariances, within, freedom + 1, pooled, estimates, nothing)
+    logs = no_log_variances(*estimates.shape)
+    fill_covariances(covariances, within, freedom + 1, pooled, estimates, nothing, logs)
     for c in np.flatnonzero(means).tolist():
         if pooled[c, c] <= 0.0 or not is_yes_or_no(c, estimates, scatters, counts):
             continue

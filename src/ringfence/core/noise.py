@@ -12,7 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
-from ringfence.core.variances import BORROWED_PULLS, likeness, shrunk_variance
+from ringfence.core.variances import (
+    BORROWED_PULLS,
+    LogVariances,
+    fill_log_variances,
+    fill_shrunk_variances,
+)
 
 NOISE_EDITION = 3  # raise it with whatever makes other noise of the same pulls
 TINY = 1e-9  # what rounding may leave of a pull's variance
@@ -121,16 +126,19 @@ def fill_covariances(
     pooled: Floats,
     estimates: Floats,
     means: Mask,
+    logs: LogVariances,
 ) -> None:
     """Put each arm's own covariance, with some of the other arms' in it, into `covariances`.
 
     `means` tells which attributes are means: some of them may be rates of yes-or-no outcomes.
+    `logs` are those of the last time, or none: only arms that were pulled since are looked at anew.
     An arm's own estimate from few pulls may be far too small, makes a cost look settled, and so
     starves the arm; that of all arms is wrong where variances differ. So variances are shrunk by
     as much as arms are alike. Those of rates follow from the rates and are alike where these are;
     but of rare events ten pulls' worth of the others' is not enough: an arm that has had none by
     chance would look certain.
     """
+    fill_log_variances(logs, scatters, counts)
     for c in range(pooled.shape[0]):
         if means[c] and is_yes_or_no(c, estimates, scatters, counts):
             for i in range(counts.shape[0]):
@@ -139,9 +147,7 @@ def fill_covariances(
                 covariances[i, c, c] = weight * (own + BORROWED_PULLS * pooled[c, c])
                 covariances[i, c, c] += weight * unseen_event(scatters[i, c, c], counts[i])
             continue
-        centre, borrowed = likeness(c, scatters, counts)
-        for i in range(counts.shape[0]):
-            covariances[i, c, c] = shrunk_variance(scatters[i, c, c], counts[i], centre, borrowed)
+        fill_shrunk_variances(c, covariances, logs)
     for c in range(pooled.shape[0]):
         for k in range(c):
             fill_correlated(covariances, c, k, scatters, counts)

@@ -31,7 +31,7 @@ ENDLESS_ROOM = 2**62
 
 
 class Common(NamedTuple):
-    """What was seen of blocks in common, by pairs of arms; of an arm with itself, of all its blocks.
+    """What was seen of blocks in common, by pairs of arms; by an arm and itself, of all its own.
 
     `counts[i, j]` blocks were seen by both, `sums[i, j, c]` is what arm i's attribute c adds up to
     on them, and `products[i, j, c, k]` the sum of its products with arm j's attribute k. Values are
@@ -175,45 +175,57 @@ def fill_correlations(common: Common, covariances: Floats, work: SharingWork) ->
 
     Within an arm they are its covariance's. What does not vary is correlated with nothing.
     """
-    found, deviations, together = work.correlations, work.deviations, work.common
+    deviations, lent = work.deviations, work.common
     arm_count, width = deviations.shape
-    pairs = 0.0
     for i in range(arm_count):
         for c in range(width):
             deviations[i, c] = math.sqrt(max(covariances[i, c, c], 0.0))
+    fill_common_correlations(common, work)
+    for i in range(arm_count):
+        for j in range(i + 1):
+            n = max(common.counts[i, j] - 1, 0)
+            for c in range(width):
+                for k in range(width):
+                    unit, found = deviations[i, c] * deviations[j, k], 0.0
+                    if (i == j) & (c == k):
+                        found = 1.0
+                    elif (i == j) & (unit > 0.0):
+                        found = covariances[i, c, k] / unit
+                    elif unit > 0.0:
+                        found = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * lent[c, k]
+                        found /= n + LENT_BLOCKS
+                    work.correlations[i, c, j, k] = work.correlations[j, k, i, c] = found
+
+
+def fill_common_correlations(common: Common, work: SharingWork) -> None:
+    """Put the correlations that all pairs of arms have together into `work`, by attributes."""
+    lent = work.common
+    arm_count, width = work.deviations.shape
+    pairs = NO_CORRELATION * (arm_count - 1)
+    for i in range(arm_count):
         for j in range(i):
             pairs += max(common.counts[i, j] - 1, 0)
     for c in range(width):
         for k in range(c + 1):
-            total = 0.0
-            for i in range(arm_count):
-                for j in range(arm_count):
-                    unit = deviations[i, c] * deviations[j, k]
-                    if (i != j) & (unit > 0.0):
-                        total += scatter(common, i, c, j, k) / unit
-            found_here = 0.5 * total / (pairs + NO_CORRELATION * (arm_count - 1))
+            found = standardised_scatter(common, work.deviations, c, k) / max(pairs, 1.0)
             if c == k:
-                together[c, c] = min(max(found_here, 0.0), MOST_CORRELATED)
-            else:
-                together[c, k] = together[k, c] = found_here
+                found = min(max(found, 0.0), MOST_CORRELATED)
+            lent[c, k] = lent[k, c] = found
     for c in range(width):
         for k in range(c):
-            most = math.sqrt(together[c, c] * together[k, k])
-            together[c, k] = together[k, c] = min(max(together[c, k], -most), most)
-    for i in range(arm_count):
-        for j in range(arm_count):
-            n = max(common.counts[i, j] - 1, 0)
-            for c in range(width):
-                for k in range(width):
-                    unit, own = deviations[i, c] * deviations[j, k], 0.0
-                    if (i == j) & (c == k):
-                        own = 1.0
-                    elif (i == j) & (unit > 0.0):
-                        own = covariances[i, c, k] / unit
-                    elif unit > 0.0:
-                        own = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * together[c, k]
-                        own /= n + LENT_BLOCKS
-                    found[i, c, j, k] = own
+            most = math.sqrt(lent[c, c] * lent[k, k])
+            lent[c, k] = lent[k, c] = min(max(lent[c, k], -most), most)
+
+
+def standardised_scatter(common: Common, deviations: Floats, c: int, k: int) -> float:
+    """Return the scatter of two attributes between arms, in deviations, over all pairs of arms."""
+    total = 0.0
+    for i in range(deviations.shape[0]):
+        for j in range(deviations.shape[0]):
+            unit = deviations[i, c] * deviations[j, k]
+            if (i != j) & (unit > 0.0):
+                total += scatter(common, i, c, j, k) / unit
+    return 0.5 * total
 
 
 def fill_roots(sharing: Sharing, work: SharingWork) -> None:
@@ -234,28 +246,39 @@ def _root_found(sharing: Sharing, work: SharingWork, strength: float) -> bool:
     for rank in range(arm_count):
         i = arms[rank]
         for c in range(width):
-            for d in range(rank * width + c + 1):
-                j, k = arms[d // width], d % width
-                rest = found[i, c, j, k] * (1.0 if i == j else strength)
-                for e in range(d):
-                    rest -= roots[i, c, e] * roots[j, k, e]
-                if (i != j) | (c != k):
-                    root = roots[j, k, d]
-                    roots[i, c, d] = rest / root if root > 0.0 else 0.0
-                    continue
-                shared = 0.0
-                for e in range(rank * width):
-                    shared += roots[i, c, e] * roots[i, c, e]
-                alone = rest + shared  # what the arm's own attributes leave, were it by itself
-                if alone <= LEAST_OWN * LEAST_OWN:
-                    roots[i, c, d] = 0.0
-                elif rest < LEAST_OWN * alone:
-                    return False
-                else:
-                    roots[i, c, d] = math.sqrt(rest)
-            for d in range(rank * width + c + 1, roots.shape[2]):
-                roots[i, c, d] = 0.0
+            row, place = roots[i, c], rank * width + c
+            rest = found[i, c, i, c] - product(row, row, place)
+            # What the arm's own attributes before this one leave, were it by itself:
+            alone = rest + product(row, row, rank * width)
+            if alone <= LEAST_OWN * LEAST_OWN:
+                row[place] = 0.0
+            elif rest < LEAST_OWN * alone:
+                return False
+            else:
+                row[place] = math.sqrt(rest)
+            inverse = 1.0 / row[place] if row[place] > 0.0 else 0.0
+            for after in range(rank, arm_count):  # down the column: none waits for another
+                j, between = arms[after], strength if after > rank else 1.0
+                for k in range(c + 1 if after == rank else 0, width):
+                    rest = between * found[j, k, i, c] - product(roots[j, k], row, place)
+                    roots[j, k, place] = rest * inverse
+            for d in range(place + 1, roots.shape[2]):
+                row[d] = 0.0
     return True
+
+
+def product(first: Floats, second: Floats, size: int) -> float:
+    """Return the sum of products of the first few numbers, in four sums that do not wait."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = size - size % 4
+    for e in range(0, whole, 4):
+        a += first[e] * second[e]
+        b += first[e + 1] * second[e + 1]
+        c += first[e + 2] * second[e + 2]
+        d += first[e + 3] * second[e + 3]
+    for e in range(whole, size):
+        a += first[e] * second[e]
+    return (a + b) + (c + d)
 
 
 def fill_means(estimates: Floats, sharing: Sharing, common: Common, work: SharingWork) -> None:
@@ -269,23 +292,22 @@ def fill_means(estimates: Floats, sharing: Sharing, common: Common, work: Sharin
     for rank in range(1, arm_count):
         i = arms[rank]
         moved = False
-        for d in range(rank * width):
-            j, k = arms[d // width], d % width
-            off, n = 0.0, common.counts[i, j]
-            if (n > 0) & (deviations[j, k] > 0.0):
-                off = common.sums[j, j, k] / common.counts[j, j] - common.sums[j, i, k] / n
-                off = (off + shifts[0, j, k]) / deviations[j, k]
-            moved |= off != 0.0
-            for e in range(d):
-                off -= roots[j, k, e] * solved[e]
-            root = roots[j, k, d]
-            solved[d] = off / root if root > 0.0 else 0.0
+        for before in range(rank):
+            j = arms[before]
+            n = common.counts[i, j]
+            for k in range(width):
+                d, off = before * width + k, 0.0
+                if (n > 0) & (deviations[j, k] > 0.0):
+                    off = common.sums[j, j, k] / common.counts[j, j] - common.sums[j, i, k] / n
+                    off = (off + shifts[0, j, k]) / deviations[j, k]
+                moved |= off != 0.0
+                off -= product(roots[j, k], solved, d)
+                root = roots[j, k, d]
+                solved[d] = off / root if root > 0.0 else 0.0
         if not moved:
             continue
         for c in range(width):
-            shift = 0.0
-            for d in range(rank * width):
-                shift += roots[i, c, d] * solved[d]
+            shift = product(roots[i, c], solved, rank * width)
             shifts[0, i, c] = shift * deviations[i, c]
             estimates[i, c] += shifts[0, i, c]
 
@@ -310,24 +332,25 @@ def fill_difference_roots(sharing: Sharing, baseline: int, factors: Floats) -> N
 
 
 def fill_rooms(sharing: Sharing, counts: Integers, blocks: int) -> None:
-    """Put the pulls that arms may still have in place: those of the blocks that they did not see."""
+    """Put the pulls that arms may still have in place: one for each block that they did not see."""
     for i in range(counts.shape[0]):
         sharing.rooms[i] = max(blocks - counts[i], 0) if blocks > 0 else ENDLESS_ROOM
 
 
 def keep_open(
-    fresh: Integers, rooms: Integers, counts: Integers, alive: Mask, passes_on: bool
+    fresh: Integers, rooms: Integers, counts: Integers, alive: Mask, choices: int
 ) -> bool:
-    """Leave out pulls of arms that saw all blocks; return False if none is left of those there were.
+    """Leave out pulls of blocks beyond the last; return False if that leaves nothing to choose.
 
-    Where they are passed on, they go to the living arms that saw least.
+    Of a course that makes choices they go to the living arms that saw least. Phases go on without
+    them: survivors have seen as many.
     """
     lost = 0
     for i in range(fresh.shape[0]):
         over = max(fresh[i] - rooms[i], 0)
         fresh[i] -= over
         lost += over
-    while passes_on and lost > 0:
+    while choices > 0 and lost > 0:
         found = -1
         for i in range(fresh.shape[0]):
             if alive[i] and fresh[i] < rooms[i]:
@@ -340,7 +363,7 @@ def keep_open(
     some = False
     for i in range(fresh.shape[0]):
         some |= fresh[i] > 0
-    return some | (not passes_on)
+    return some | (choices == 0)
 
 
 def together(sharing: Sharing, i: int, c: int, j: int, k: int) -> float:

@@ -15,7 +15,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.attributes import Attribute
 from ringfence.core.noise import drop_rounding
 from ringfence.core.statistics import normal_quantile
-from ringfence.core.variances import likeness, shrunk_variance
+from ringfence.core.variances import fill_shrunk_variances, log_variances_of
 
 _TELLING = 5.0  # pulls beyond a quantile that say as much of its noise as the deviation does
 
@@ -62,9 +62,6 @@ def shrunk_variances(samples: Sequence[Floats]) -> Floats:
         if len(sample) and np.ptp(sample) > 0.0:
             scatters[i] = sample.var() * len(sample)
             drop_rounding(scatters[i], np.abs(sample).max(keepdims=True), len(sample))
-    centre, borrowed = likeness(0, scatters, counts)
-    found = [
-        shrunk_variance(float(scatters[i, 0, 0]), int(counts[i]), centre, borrowed)
-        for i in range(len(samples))
-    ]
-    return np.array(found)
+    found = np.zeros_like(scatters)
+    fill_shrunk_variances(0, found, log_variances_of(scatters, counts))
+    return found[:, 0, 0]

@@ -115,6 +115,7 @@ class Crew:
             self._programs = Programs()
             self.evaluate = self.evaluate.among(self._programs)
         try:
+            self._patiently(partial(self.desk.begin, self.workers))
             self._patiently(self._resolver.recall)
             self._resolver.given_back()  # they were of others
             while most is None or done < most:

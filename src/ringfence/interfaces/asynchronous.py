@@ -106,6 +106,7 @@ class AsyncCalls(Protocol):
         backoff = Backoff(outage_minutes, backoff_seconds)
         resolver = Resolver(self.desk, workers, backoff, say=outage)
         course = _Course(self.desk, evaluate, resolver)
+        await asyncio.to_thread(self.desk.begin, workers)
         await asyncio.to_thread(resolver.recall)
         try:
             async with asyncio.TaskGroup() as group:

@@ -78,6 +78,13 @@ def blocks_of(given: Any, folder: Path) -> Blocks:
     return Blocks({"seeds": True})
 
 
+def kept_items(kept: Mapping[str, Any], said: Mapping[str, Any]) -> Blocks:
+    """Return the items that a study keeps, with what is said beside them now."""
+    items = {key: kept[key] for key in ("items", "hash", "groups") if key in kept}
+    others = {key: value for key, value in said.items() if value is not None}
+    return Blocks({"scope": SCOPES[0], "repeats": 1, **others, **items})
+
+
 def seconds_of(key: str, text: Any) -> int | float:
     """Return a time such as "30m" in seconds."""
     found = _TIME.fullmatch(text) if isinstance(text, str) else None

@@ -164,6 +164,19 @@ def at_least(key: str, value: int, least: int) -> int:
     return int(value)
 
 
+def lag_or_none(lag: int | None, batch: int | None, policy: str, *, has_phases: bool) -> int | None:
+    """Return the lag that was stated: also by a batch of one, which is decided pull by pull."""
+    if lag is None:
+        return 1 if batch == 1 else None
+    stated = at_least("lag", lag, 1)
+    if has_phases and stated > 1:
+        raise InputError(
+            f"lag = {stated} has no effect with {policy}: a phase waits for all pulls of the one "
+            "before. Leave it out, or choose an adaptive policy, such as top-two."
+        )
+    return stated
+
+
 def positive(key: str, value: float) -> float:
     """Return a positive number of seconds that a clock has room for."""
     if not isinstance(value, int | float) or not 0.0 < value <= _LONGEST_SECONDS:

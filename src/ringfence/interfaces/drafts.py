@@ -274,8 +274,8 @@ budget = {budget}
 # What decides where the next pull goes; top-two errs least in our tournament.
 policy = {policy}
 
-# The same seed gives the same study, with the same batch: the pulls decided at once, by default as
-# many as there are workers. Without a seed one is drawn, kept and shown.
+# The same seed gives the same study, with the same lag: how many pulls may be open when one is
+# decided, by default six times the workers. Without a seed one is drawn, kept and shown.
 {seed}
 
 # The options. Where each has settings of its own, a table [arms] with v1 = {{ temperature = 0.2 }}.

@@ -134,15 +134,19 @@ def _restored(plan: Plan, kept: Kept) -> Verdict | None:
 
 
 def _arm(plain: dict[str, Any]) -> ArmVerdict:
-    estimates, left = plain["estimates"], plain["left"]
+    left = plain["left"]
     return ArmVerdict(
         **{
             **plain,
-            "estimates": {name: Estimate(**one) for name, one in estimates.items()},
+            **{key: _estimates(plain[key]) for key in ("estimates", "differences")},
             "status": Status(plain["status"]),
             "left": None if left is None else rejection_of(left),
         }
     )
+
+
+def _estimates(plain: Mapping[str, Any]) -> dict[str, Estimate]:
+    return {name: Estimate(**one) for name, one in plain.items()}
 
 
 def _tupled(value: Any) -> Any:

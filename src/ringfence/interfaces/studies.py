@@ -28,6 +28,7 @@ from ringfence.interfaces.checking import (
     at_least,
     columns_of,
     further_rows,
+    lag_or_none,
     place_of,
     positive,
     printable,
@@ -39,6 +40,7 @@ from ringfence.interfaces.checking import (
 )
 from ringfence.interfaces.leases import Held, Pull, lease_of
 from ringfence.interfaces.own_policies import named
+from ringfence.interfaces.quickening import quicken
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.study_views import StudyViews
 from ringfence.policies.policy import Policy
@@ -97,7 +99,8 @@ class Study(StudyViews, AsyncCalls):
         policy: str | Policy = "top-two",
         storage: str | Storage | None = None,
         seed: int | None = None,
-        batch: int = 1,
+        batch: int | None = None,
+        lag: int | None = None,
         metrics: Sequence[str] | None = None,
         functions: Functions | None = None,
         lease_seconds: float = 600.0,
@@ -115,22 +118,24 @@ class Study(StudyViews, AsyncCalls):
     ) -> "Study":
         """Create a study; it is on disk when this returns.
 
-        `storage` is a URL, by default sqlite:///NAME.db in the current folder. `batch` is how many
-        pulls an adaptive policy decides at once: as many as there are workers is a good choice. A
-        `policy` of your own is kept as "module:name", where it is found again. Without a seed one
-        is drawn and kept. Further `metrics` are recorded beside those of the expressions. `answer`
-        is which arms are asked for: the "best feasible" one, or "all feasible". `baseline` is the
-        arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))" are relative to; it is never
-        rejected. `noise` says what is known of metrics, by name: {"sigma": 12.0}, {"bounds": [0,
-        1]}, or "covariance" of all whose means are judged; under "arms", sigmas of single arms by
-        arm and metric; what is not stated is estimated. A pull is issued again when its lease ran
-        out, until `max_leases` of them have, or when it failed, `retries` times; an arm whose pulls
-        failed `max_failures` times in a row is withdrawn. `on_failure` is the observation that is
-        told in place of a failure, `on_timeout` that in place of one that took too long; limits on
-        `failed`, such as "mean(failed) <= 0.02", count failures. `blocks` say what pulls of
-        different arms share: {"items": 500} or a list of items, with "scope", "repeats", "group"
-        and "evaluation"; {"seeds": True}; or {"every": "1h"}. With `load_if_exists` a study of
-        that name is loaded if it is the same one.
+        `storage` is a URL, by default sqlite:///NAME.db in the current folder. With a `lag` of L an
+        adaptive policy decides pull t from the pulls up to t - L, so that up to L may be evaluated
+        side by side; `batch` is how many pulls it decides at once. Without either, `optimize` sets
+        a lag of six times its workers when it begins the study. A `policy` of your own is kept as
+        "module:name", where it is found again. Without a seed one is drawn and kept. Further
+        `metrics` are recorded beside those of the expressions. `answer` is which arms are asked
+        for: the "best feasible" one, or "all feasible". `baseline` is the arm that limits such as
+        "mean(x) <= 1.1 * baseline(mean(x))" are relative to; it is never rejected. `noise` says
+        what is known of metrics, by name: {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of
+        all whose means are judged; under "arms", sigmas of single arms by arm and metric; what is
+        not stated is estimated. A pull is issued again when its lease ran out, until `max_leases`
+        of them have, or when it failed, `retries` times; an arm whose pulls failed `max_failures`
+        times in a row is withdrawn. `on_failure` is the observation that is told in place of a
+        failure, `on_timeout` that in place of one that took too long; limits on `failed`, such as
+        "mean(failed) <= 0.02", count failures. `blocks` say what pulls of different arms share:
+        {"items": 500} or a list of items, with "scope", "repeats", "group" and "evaluation";
+        {"seeds": True}; or {"every": "1h"}. With `load_if_exists` a study of that name is loaded
+        if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -158,7 +163,8 @@ class Study(StudyViews, AsyncCalls):
             budget=whole_budget(budget),
             policy=policy_name,
             seed=secrets.randbelow(2**32) if seed is None else whole_seed(seed),
-            batch=at_least("batch", batch, 1),
+            batch=1 if batch is None else at_least("batch", batch, 1),
+            lag=lag_or_none(lag, batch, policy_name, has_phases=rule.has_phases),
             metrics=texts_of("metrics", () if metrics is None else metrics),
             functions={key: place_of(function) for key, function in (functions or {}).items()},
             lease_seconds=positive("lease_seconds", lease_seconds),
@@ -215,7 +221,7 @@ class Study(StudyViews, AsyncCalls):
                 f"study {name!r} exists with another policy: it has {definition.policy!r}, now "
                 f"given {given!r}. Change it back, or begin a study of another name."
             )
-        return cls(Desk(Plan.of(definition, functions, rule), opened, clock, is_gone))
+        return cls(Desk(Plan.of(definition, functions, rule, quicken), opened, clock, is_gone))
 
     def ask(self, n: int = 1) -> list[Pull]:
         """Lease up to n pulls.
@@ -523,6 +529,7 @@ class Study(StudyViews, AsyncCalls):
         """Refuse to go on with a definition that differs from the stored one; show how."""
         mine, theirs = self.definition.to_dict(), other.to_dict()
         _require_same_items(self.definition, other)
+        mine["lag"], theirs["lag"] = self.lag, other.lag
         keys = [
             "objective",
             "constraints",
@@ -536,6 +543,7 @@ class Study(StudyViews, AsyncCalls):
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
         keys += ["on_failure", "on_timeout", "blocks"]
         keys += ["seed"] * seed_matters
+        keys += ["lag"] * (other.lag not in (None, self.lag or 1))
         for key in keys:
             if mine.get(key) != theirs.get(key):
                 raise InputError(
@@ -593,4 +601,4 @@ def _plan(definition: Definition, functions: Functions | None, policy: Policy) -
         on_failure=require_stand_in(plan, "on_failure", definition.on_failure),
         on_timeout=require_stand_in(plan, "on_timeout", definition.on_timeout),
     )
-    return Plan.of(whole, functions, policy)
+    return Plan.of(whole, functions, policy, quicken)

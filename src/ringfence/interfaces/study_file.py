@@ -26,7 +26,7 @@ from ringfence.execution.evaluating import (
     awaited_in_vain,
     is_asynchronous,
 )
-from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of
+from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of, kept_items
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.own_policies import load_policy
 from ringfence.interfaces.storages import has_study, placed_in
@@ -81,6 +81,7 @@ class _File(BaseModel):
     pull: _Pull | None = None
     seed: int | None = None
     batch: int | None = None
+    lag: int | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     storage: str | None = None
@@ -122,15 +123,14 @@ class StudyFile:
         usual = f"sqlite:///{self.content.name}.db"
         return placed_in(self.path.parent, usual if said is None else said)
 
-    def open(self, *, storage: str | None = None, workers: int = 1) -> Study:
+    def open(self, *, storage: str | None = None) -> Study:
         """Create the study, or load it if it exists and is the same one.
 
-        Only the budget may differ, upwards. Without `batch`, an adaptive policy decides as many
-        pulls at once as there are workers when the study is created. How pulls are decided and
-        leased stays as it was stored where the file does not say it.
+        Only the budget may differ, upwards. How pulls are decided and leased stays as it was
+        stored where the file does not say it.
         """
         with _placed(self.path):
-            return self._open(storage or self.storage, workers)
+            return self._open(storage or self.storage)
 
     @property
     def backoff(self) -> Backoff:
@@ -140,7 +140,7 @@ class StudyFile:
         with _placed(self.path):
             return Backoff(**{key: value for key, value in said.items() if value is not None})
 
-    def _open(self, storage: str, workers: int) -> Study:
+    def _open(self, storage: str) -> Study:
         file = self.content
         pull = file.pull or _Pull()
         arguments: dict[str, Any] = {
@@ -163,15 +163,17 @@ class StudyFile:
         }
         settings = {
             "batch": file.batch,
+            "lag": file.lag,
             "lease_seconds": file.lease_seconds,
             "retries": pull.retries,
             "max_failures": file.max_failures,
             "max_leases": file.max_leases,
         }
-        held: dict[str, Any] = {"batch": workers}
+        held: dict[str, Any] = {}
         if None in settings.values() and has_study(storage, file.name):
             stored = Study.load(file.name, storage=storage, functions=self.functions).definition
             held = {key: getattr(stored, key) for key in settings}
+            held["batch"] = stored.batch if stored.batch > 1 else None
         said = {key: value for key, value in settings.items() if value is not None}
         return Study.create(file.name, **arguments, **held | said)
 
@@ -198,12 +200,14 @@ class StudyFile:
 
     def _blocks_in(self, storage: str) -> Blocks:
         """Return blocks as the file has them; a study that keeps its items can do without it."""
-        said = None if self.content.blocks is None else self.content.blocks.items
+        said_beside = {} if self.content.blocks is None else self.content.blocks.model_dump()
+        said = said_beside.pop("items", None)
         is_gone = isinstance(said, str) and not (self.path.parent / said).exists()
         has_table = self.content.pull is not None and self.content.pull.table is not None
         if is_gone and not has_table and has_study(storage, self.content.name):
             name, functions = self.content.name, self.functions
-            return Blocks(Study.load(name, storage=storage, functions=functions).definition.blocks)
+            kept = Study.load(name, storage=storage, functions=functions).definition.blocks
+            return kept_items(kept, said_beside)
         return self._blocks()
 
     def differs_from(self, stored: Definition) -> list[str]:

@@ -21,9 +21,20 @@ from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.kept_verdicts import is_another, latest_verdict, verdict_on
 from ringfence.interfaces.leases import Status
+from ringfence.interfaces.proofs import proof_on
+from ringfence.interfaces.shared_views import (
+    SHARED_KINDS,
+    contents_drawn,
+    kind_shared,
+    outcomes_in,
+    require_shared,
+    shared_chart_of,
+)
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
+from ringfence.study.certificates import Certificate
+from ringfence.study.certifying import CONFIDENCE
 from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
@@ -55,6 +66,16 @@ class StudyViews:
         with self.desk.storage.reading(self.name) as ledger:
             return ledger.created_at
 
+    @property
+    def lag(self) -> int | None:
+        """How far decisions are behind: as it was stated, or set when the study began.
+
+        None where nobody has said it yet; 1 where a decision waits for all pulls before it.
+        """
+        with self.desk.storage.reading(self.name) as ledger:
+            begun = [one.lag for one in ledger.rounds(0, 1)]
+        return begun[0] if begun else self.definition.lag
+
     def recommend(self) -> Verdict:
         """Return the verdict on all that was told so far."""
         return latest_verdict(self.desk) or self.verdict_on(self.desk.look())
@@ -64,6 +85,14 @@ class StudyViews:
         if not in_the_running(view).any():
             raise NoAnswerError(no_answer(self.desk.plan, view))
         return verdict_on(self.desk, view)
+
+    def certificate(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Certificate:
+        """Return what is proven of the answer by now, whatever chose the pulls.
+
+        It may be asked for at any time, and as often as one likes. With `within`, in the unit of
+        the objective, an arm is enough that no other betters by more than that.
+        """
+        return proof_on(self.desk, confidence, within=within).certificate
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""
@@ -109,7 +138,8 @@ class StudyViews:
     def figure(self, kind: str = "map", *, theme: str = "light") -> Any:
         """Return a chart of the study, shown as it is in notebooks; `rf.save_chart` writes it.
 
-        Kinds are `map`, `timeline`, `allocation` and `evidence`; themes `light`, `dark`, `print`.
+        Kinds are `map`, `timeline`, `allocation`, `evidence` and `differences`, and `items` or
+        `hours` where arms share them; themes are `light`, `dark` and `print`.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -131,6 +161,9 @@ class StudyViews:
         from ringfence.reports.charts import require_study_chart, study_chart
 
         require_study_chart(kind, theme)
+        if kind in SHARED_KINDS:
+            require_shared(self.desk.plan, kind)
+            return shared_chart_of(self.desk, self.recommend(), kind, theme=theme)
         verdict, rounds = self.recommend(), self.rounds(most=ROUNDS_DRAWN)
         return study_chart(kind, self.desk.plan, verdict, rounds, theme=theme)
 
@@ -142,12 +175,18 @@ class StudyViews:
         from ringfence.reports.record import record_html
 
         rounds = {one.number: one for one in (*self.rounds(most=ROUNDS_DRAWN), *self.desk.turns())}
+        verdict = verdict or self.recommend()
+        shared = None
+        if kind_shared(self.desk.plan):
+            outcomes = outcomes_in(self.desk)
+            shared = outcomes, contents_drawn(self.desk, verdict, outcomes)
         return record_html(
             self.desk.plan,
-            verdict or self.recommend(),
+            verdict,
             [rounds[number] for number in sorted(rounds)],
             self.observations(),
             created_at=self.created_at,
+            shared=shared,
         )
 
     def frame(self, what: str = "pulls", *, backend: str | None = None) -> Any:

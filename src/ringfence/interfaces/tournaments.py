@@ -25,6 +25,7 @@ def tournament(
     policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     target_error: float = 0.05,
     scales: str = "known",
+    correlation: float = 0.0,
     least_errors: int = 200,
     most_replications: int = 200_000,
     seed: int = 0,
@@ -36,7 +37,8 @@ def tournament(
 
     Each instance is fought at the budget where the first policy errs `target_error` of the time, or
     at its least where it errs less often; every ratio is to that policy. A cell runs until it has
-    seen `least_errors`, or has run `most_replications`. `engine="cuda"` fights on GPUs; budgets are
+    seen `least_errors`, or has run `most_replications`. With a `correlation` arms share blocks: two
+    pulls of equal noise on a block are so correlated. `engine="cuda"` fights on GPUs; budgets are
     found on the CPU, and are the same. `progress` is told of finished instances.
 
     >>> import ringfence as rf
@@ -61,12 +63,13 @@ def tournament(
     chosen = policies_of(policies)
     sizes = [positive("arms", size) for size in listed("arm_counts", arm_counts)]
     each_once("arm_counts", sizes)
+    kind.draw(0, arm_count=2, correlation=correlation)  # refused before any work
     counter = tournament_engine(engine)
     plan = [(number, size) for size in sizes for number in range(count)]
 
     def work(place: int, _: int) -> list[Cell]:
         number, arm_count = plan[place]
-        instance = kind.draw(number, arm_count=arm_count, seed=seed)
+        instance = kind.draw(number, arm_count=arm_count, seed=seed, correlation=correlation)
         budget = budget_for(instance, chosen[0], target_error, seed=seed, scales=scales)
         return [
             fight(
@@ -85,5 +88,6 @@ def tournament(
     rounds = run_chunks(work, [1] * len(plan), threads=counter.workers(threads), progress=progress)
     cells = [cell for fought in rounds for cell in fought]
     return tournament_report(
-        cells, family=family, seed=seed, target_error=target_error, scales=scales
-    )
+        cells, family=family, seed=seed, target_error=target_error, scales=scales,
+        correlation=correlation,
+    )  # fmt: skip

@@ -294,6 +294,7 @@ def replay(
     objective: str,
     constraints: str | Sequence[str],
     baseline: str | None = None,
+    item: str | None = None,
     budgets: int | Sequence[int] | None = None,
     policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     replications: int = 1000,
@@ -310,11 +311,12 @@ def replay(
     `table` is a CSV, Parquet or Arrow file, a data frame (pandas, polars, Arrow) or a mapping of
     columns; `arm` the column that names the arm. `baseline` is the arm that limits such as
     "mean(x) <= 1.1 * baseline" are relative to: it is never rejected, and its noise counts. Right
-    is the truth of the table; rows are drawn with replacement, as if independent. Budgets are,
-    unless given, a grid from the least possible to the number of rows. An adaptive policy decides
-    `batch` pulls at once, or up to a hundredth of its pulls so far. A table that cannot answer is
-    refused with reasons, or shown with them if `force` is set. `progress` is told of finished
-    replications.
+    is the truth of the table; rows are drawn with replacement, as if independent. Where all arms
+    were tried on the same items, `item` is the column that names them: arms then meet the items in
+    one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
+    from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
+    or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
+    shown with them if `force` is set. `progress` is told of finished replications.
 
     >>> import ringfence as rf
     >>> log = {
@@ -360,6 +362,7 @@ def replay(
         objective=objective,
         constraints=constraints,
         baseline=None if baseline is None else str(baseline),
+        item=item,
         functions=functions,
         seed=seed,
     )

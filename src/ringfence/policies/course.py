@@ -19,6 +19,7 @@ the arms that are gone, in their order. Kernels, GPUs and plain Python run the v
 
 A policy that drops arms becomes a course by `phased`, one that chooses them by `choosing`. What a
 baseline asks for is in these two: it is never dropped, and pulled beside the arms that are chosen.
+A large batch is decided in groups.
 May touch core.
 """
 
@@ -34,14 +35,23 @@ from ringfence.core.baseline import add_choice, kept_beside
 from ringfence.core.question import Question
 from ringfence.core.schedule import Phase
 from ringfence.policies.evidence import Answer, Choose, Evidence, Reject
+from ringfence.policies.groups import (
+    Ahead,
+    begin_ahead,
+    end_of_group,
+    look_ahead,
+    look_ahead_together,
+    make_ahead,
+    pulls_of,
+)
 
 
 class Course(NamedTuple):
     """What a policy is to whoever runs it.
 
     `question` is what `answer` answers. `rule` is the policy's own function, for engines that can
-    ask it in a faster way. Of rules that do not look at covariances, which `uses_covariances`
-    tells, nobody need estimate any.
+    ask it in a faster way. A course that `chooses` drops no arm. One that does not has phases: it
+    is given no uniforms and a `size` of 0, and looks neither at covariances nor at what is left.
     """
 
     question: Question
@@ -50,7 +60,7 @@ class Course(NamedTuple):
     begin: Callable[..., None]
     decide: Callable[..., bool]
     answer: Callable[[Evidence, Any, Mask], tuple[int, bool]]
-    uses_covariances: bool
+    chooses: bool
 
 
 class Opening(NamedTuple):
@@ -81,11 +91,15 @@ class PhaseState(NamedTuple):
 
 
 class ChoiceState(NamedTuple):
-    """First pulls of each arm, choices of a batch, and room for the rule; no arm is dropped."""
+    """First pulls of each arm, choices of a batch, and room for the rule; no arm is dropped.
+
+    `ahead` is room for what a large batch is decided from.
+    """
 
     first: Integers
     chosen: Integers
     work: Any
+    ahead: Ahead
     dropped: Integers
     dropped_count: Integers
     phase: Integers
@@ -192,7 +206,7 @@ def phased(reject: Reject, question: Question) -> Course:
 
     return Course(
         question, reject, make_phase_state, begin_phases, decide, asked(question),
-        uses_covariances=False,
+        chooses=False,
     )  # fmt: skip
 
 
@@ -203,17 +217,40 @@ def begin_choices(seen: Evidence, state: ChoiceState, fresh: Integers) -> None:
         fresh[i] = state.first[0]
 
 
+def add_chosen(
+    seen: Evidence, chosen: Integers, start: int, end: int, size: int, fresh: Integers
+) -> bool:
+    """Add the pulls that some choices of a batch stand for; False: one is of nobody alive."""
+    slots, baseline = chosen.shape[0], seen.baseline[0]
+    for k in range(start, end):
+        arm = chosen[k]
+        if arm < 0 or arm >= fresh.shape[0] or not seen.alive[arm]:
+            return False
+        pulls = size // slots + int(k < size % slots)
+        if baseline >= 0:
+            add_choice(fresh, seen.counts, baseline, arm, pulls)
+        else:
+            fresh[arm] += pulls
+    return True
+
+
 @cache
 def choosing(
     choose: Choose,
     recommend: Answer | None,
     make_work: Callable[[int, int], Any],
     question: Question,
+    *,
+    shares: bool = False,
+    whole: bool = False,
 ) -> Course:
     """Return the course that warms every arm up and then pulls what a rule chooses.
 
-    It answers with the arm that the policy would `recommend`, or else as the estimates look.
+    It answers with the arm that the policy would `recommend`, or else as the estimates look. With
+    `shares` arms share blocks, and the rule is shown what they tell of each other. A rule that
+    decides large batches in groups of its own has each `whole`.
     """
+    further = look_ahead_together if shares else look_ahead
 
     def make_state(
         opening: Opening, arm_count: int, attribute_count: int, slots: int
@@ -222,6 +259,7 @@ def choosing(
             first=np.array([opening.first_pulls]),
             chosen=np.zeros(slots, np.int64),
             work=make_work(arm_count, attribute_count),
+            ahead=make_ahead(arm_count, attribute_count),
             dropped=np.zeros(0, np.int64),
             dropped_count=np.zeros(1, np.int64),
             phase=np.zeros(1, np.int64),
@@ -235,21 +273,23 @@ def choosing(
         slots = uniforms.shape[0]
         if slots == 0:
             return False
-        chosen, baseline = state.chosen[:slots], seen.baseline[0]
+        chosen = state.chosen[:slots]
         for k in range(slots):
             chosen[k] = -1
-        choose(seen, uniforms, chosen, state.work)
-        for k in range(slots):
-            arm = chosen[k]
-            if arm < 0 or arm >= fresh.shape[0] or not seen.alive[arm]:
-                state.faults[0] += 1
-                return False
-            pulls = size // slots + int(k < size % slots)
-            if baseline >= 0:
-                add_choice(fresh, seen.counts, baseline, arm, pulls)
-            else:
-                fresh[arm] += pulls
-        return True
+        known = pulls_of(seen.counts)
+        end = slots if whole else end_of_group(0, slots, size, known)
+        choose(seen, uniforms[:end], chosen[:end], state.work)
+        sound = add_chosen(seen, chosen, 0, end, size, fresh)
+        if end < slots:
+            begin_ahead(seen, uniforms, state.ahead)
+        while end < slots and sound:
+            start, end = end, end_of_group(end, slots, size, known)
+            then = further(seen, fresh, state.ahead)
+            choose(then, uniforms[start:end], chosen[start:end], state.work)
+            sound = add_chosen(seen, chosen, start, end, size, fresh)
+        if not sound:
+            state.faults[0] += 1
+        return sound
 
     if recommend is None:
         answer = asked(question)
@@ -261,6 +301,4 @@ def choosing(
                 marked[i] = i == arm
             return arm, flag
 
-    return Course(
-        question, choose, make_state, begin_choices, decide, answer, uses_covariances=True
-    )
+    return Course(question, choose, make_state, begin_choices, decide, answer, chooses=True)

@@ -10,8 +10,6 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.core.hours import Hours
-from ringfence.core.sharing import Sharing
 
 NOBODY: Integers = np.array([-1])
 NOBODY.flags.writeable = False
@@ -33,9 +31,9 @@ class Evidence(NamedTuple):
     dropped, and rules need not know. `prices` are relative to the reference price, by arm; whoever
     runs a policy also sees to it that no batch costs more than is left.
 
-    Where arms share blocks, `sharing` has the joint covariance of the estimates, and `covariances`
-    are what each arm's own estimates would have for one pull. Where they share hours, `hours` has
-    what is needed to foresee the next one.
+    Where arms share blocks, `sharing` is a `Sharing` with the joint covariance of the estimates,
+    and `covariances` are what each arm's own estimates would have for one pull; else it is None.
+    Where they share hours, `hours` has what is needed to foresee the next one.
     """
 
     estimates: Floats
@@ -49,8 +47,8 @@ class Evidence(NamedTuple):
     left: Floats
     baseline: Integers = NOBODY
     prices: Floats = EQUAL
-    sharing: Sharing | None = None
-    hours: Hours | None = None
+    sharing: Any = None
+    hours: Any = None
 
 
 Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]

@@ -57,16 +57,16 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
             weight_sum += weights[i]
     for k in range(chosen.shape[0]):
         total += 1.0
-        farthest = -1
+        farthest, weight, pulled, rank = -1, 0.0, 0.0, 0
         for i in range(arm_count):
             if not seen.alive[i]:
                 continue
             if farthest >= 0:
-                lag = (weights[i] - weights[farthest]) / weight_sum * total
-                lag -= pulls[i] - pulls[farthest]
-                if lag < 0.0 or (lag == 0.0 and seen.priority[i] > seen.priority[farthest]):
+                lag = (weights[i] - weight) / weight_sum * total
+                lag -= pulls[i] - pulled
+                if lag < 0.0 or (lag == 0.0 and seen.priority[i] > rank):
                     continue
-            farthest = i
+            farthest, weight, pulled, rank = i, weights[i], pulls[i], seen.priority[i]
         chosen[k] = farthest
         pulls[farthest] += 1.0
 

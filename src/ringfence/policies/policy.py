@@ -140,14 +140,14 @@ class AdaptivePolicy(Policy):
         question = self.own(question) or question
         if question.is_like(BEST_FEASIBLE) and shares and self.choose_sharing is not None:
             make_work = self.make_sharing_work or self.make_work
-            return choosing(self.choose_sharing, None, make_work, question)
+            return choosing(self.choose_sharing, None, make_work, question, shares=True)
         if question.is_like(BEST_FEASIBLE) and hours and self.choose_hours is not None:
             make_work = self.make_hours_work or self.make_work
-            return choosing(self.choose_hours, None, make_work, question)
+            return choosing(self.choose_hours, None, make_work, question, whole=True)
         if question.is_like(BEST_FEASIBLE):
-            return choosing(self.choose, self.answer, self.make_work, question)
+            return choosing(self.choose, self.answer, self.make_work, question, shares=shares)
         choose = self.choose if self.choose_for is None else self.choose_for(question)
-        return choosing(choose, None, self.make_work, question)
+        return choosing(choose, None, self.make_work, question, shares=shares)
 
     def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
         """Return the warm-up, raised to what is needed."""

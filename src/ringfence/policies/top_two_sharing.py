@@ -55,12 +55,18 @@ class SharingRoom(NamedTuple):
 
 def make_work(arm_count: int, attribute_count: int) -> SharingRoom:
     """Return room for `choose`."""
-    arms = np.zeros((8, arm_count))
     return SharingRoom(
-        np.zeros((arm_count, attribute_count)),
-        np.zeros(arm_count),
-        np.zeros(attribute_count - 1),
-        *arms,
+        shrunk=np.zeros((arm_count, attribute_count)),
+        backing=np.zeros(arm_count),
+        zeros=np.zeros(attribute_count - 1),
+        pulls=np.zeros(arm_count),
+        costs=np.zeros(arm_count),
+        shares=np.zeros(arm_count),
+        hindrances=np.zeros(arm_count),
+        weights=np.zeros(arm_count),
+        values=np.zeros(arm_count),
+        rises=np.zeros(arm_count),
+        slopes=np.zeros(arm_count),
         cost=cost_work(attribute_count),
         contrasts=np.zeros((arm_count, attribute_count, attribute_count)),
         totals=np.zeros((attribute_count, arm_count * attribute_count)),
@@ -103,7 +109,8 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom
 def is_open(seen: Evidence, arm: int, work: SharingRoom) -> bool:
     """Tell whether there is a block that an arm has not seen, and was not promised."""
     promised: float = work.pulls[arm] - max(seen.counts[arm], 1)
-    return promised < seen.sharing.rooms[arm]
+    room: int = seen.sharing.rooms[arm]
+    return promised < room
 
 
 def fill_contrasts(seen: Evidence, sharing: Sharing, work: SharingRoom) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 from ringfence.core.showing import html_of
 from ringfence.reports.arms_table import FEW, layouts, rows_of
+from ringfence.reports.differences import compared_arms, difference_layouts, difference_title
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import shown_arms
-from ringfence.reports.verdict import CAVEAT, findings, sentence
+from ringfence.reports.verdict import cautions, findings, sentence
 from ringfence.study.facts import Definition
 from ringfence.study.verdict import Verdict
 
@@ -24,7 +25,8 @@ def block(headline: str, *parts: str) -> str:
 @html_of.register
 def verdict_html(verdict: Verdict) -> str:
     """Return a verdict: its sentence, the arms, what else was found."""
-    return block(sentence(verdict), arms_table(verdict), items([*findings(verdict), CAVEAT]))
+    said = [*findings(verdict), *cautions(verdict)]
+    return block(sentence(verdict), arms_table(verdict), _differences(verdict), items(said))
 
 
 def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdict | str) -> str:
@@ -35,6 +37,15 @@ def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdi
     headline = f"Study {definition.name}: {definition.objective}, {limits}"
     found = f"<p>{escape(verdict)}</p>" if isinstance(verdict, str) else verdict_html(verdict)
     return block(headline, f"<p>{escape(stands)}; policy {escape(definition.policy)}.</p>", found)
+
+
+def _differences(verdict: Verdict) -> str:
+    """Return how far arms are from the answer, where they share what tells that."""
+    arms = compared_arms(verdict, shown_arms(verdict, FEW))
+    if verdict.blocks is None or not arms:
+        return ""
+    told = table(*rows_of(difference_layouts(arms)[0]))
+    return f"<p>{escape(difference_title(verdict))}</p>{told}"
 
 
 def arms_table(verdict: Verdict) -> str:

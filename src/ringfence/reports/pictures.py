@@ -5,16 +5,17 @@ theme's where the reader prefers dark. Names in them are text, as the drawing li
 and pass through a parser once more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from ringfence.core.errors import MissingExtraError
 from ringfence.reports.charts.saving import chart_bytes
-from ringfence.reports.charts.study import STUDY_CHARTS
+from ringfence.reports.charts.study import SHARED_CHARTS, STUDY_CHARTS
 from ringfence.reports.charts.themes import DARK, LIGHT, themed
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.outcomes import Outcomes
 from ringfence.study.verdict import Verdict
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -29,6 +30,16 @@ def study_pictures(
         return {kind: inline_svg(STUDY_CHARTS[kind](plan, verdict, rounds), kind) for kind in kinds}
     except MissingExtraError:
         return None
+
+
+def shared_picture(
+    kind: str, verdict: Verdict, outcomes: Outcomes, contents: Mapping[int, Any]
+) -> str:
+    """Return the picture of items or hours as SVG text; nothing where charts cannot be drawn."""
+    try:
+        return inline_svg(SHARED_CHARTS[kind](verdict, outcomes, contents), kind)
+    except MissingExtraError:
+        return ""
 
 
 def inline_svg(chart: Any, name: str) -> str:

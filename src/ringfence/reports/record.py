@@ -16,20 +16,28 @@ from typing import Any
 from ringfence.core.stated import ARMS, COVARIANCE
 from ringfence.reports.arms_table import layouts, rows_of
 from ringfence.reports.departures import departure
+from ringfence.reports.differences import (
+    NOTE,
+    compared_arms,
+    difference_layouts,
+    difference_title,
+)
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
+from ringfence.reports.shared_record import shared_html
 from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.verdict import remarks, sentence
 from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
+from ringfence.study.outcomes import Outcomes
 from ringfence.study.sharing import Sharing
 from ringfence.study.verdict import Verdict
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
        color: #1b1b1f; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font-size: 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8d8de;
          vertical-align: top; overflow-wrap: break-word; }
@@ -42,7 +50,8 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
 @media print {
   body { max-width: none; margin: 0; font-size: 12px; } figure, tr { break-inside: avoid; }
   .wide { overflow-x: visible; } table { font-size: 10px; } th, td { padding: .2rem .3rem; }
-  td.short { white-space: normal; } td:first-child, td:last-child { overflow-wrap: anywhere; }
+  td.short { white-space: normal; } td:first-child { min-width: 4.5rem; }
+  td:first-child, td:last-child { overflow-wrap: anywhere; }
 }
 """
 _DARK_STYLE = """
@@ -65,10 +74,14 @@ def record_html(
     observations: Mapping[str, Sequence[Any]],
     *,
     created_at: float | None = None,
+    shared: tuple[Outcomes, Mapping[int, Any]] | None = None,
 ) -> str:
-    """Return the record as one HTML page, with pictures where they can be drawn."""
+    """Return the record as one HTML page, with pictures where they can be drawn.
+
+    `shared` is what arms did on items or in hours that they share, and the items that are shown.
+    """
     definition = plan.definition
-    drawn = study_pictures(plan, verdict, rounds, ["map", "timeline", "evidence"])
+    drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
     pictures = drawn or {}
     title = f"{definition.name}: decision record"
     parts = [
@@ -79,8 +92,10 @@ def record_html(
         _picture(pictures, "map"),
         f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
         _arms(plan, verdict),
+        _differences(verdict, _picture(pictures, "differences")),
+        "" if shared is None else shared_html(verdict, *shared),
         "<h2>Fixed before the data</h2>",
-        _fixed(definition, created_at),
+        _fixed(definition, created_at, rounds[0].lag if rounds else 1),
         "<h2>Rounds</h2>",
         _picture(pictures, "timeline"),
         _picture(pictures, "evidence"),
@@ -110,7 +125,21 @@ def _arms(plan: Plan, verdict: Verdict) -> str:
     return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
 
 
-def _fixed(definition: Definition, created_at: float | None) -> str:
+def _differences(verdict: Verdict, picture: str) -> str:
+    """Return how far arms are from the answer, where some can be compared with it."""
+    arms = compared_arms(verdict)
+    if not arms:
+        return ""
+    told = table(*rows_of(difference_layouts(arms)[0]))
+    return f"<h2>{escape(difference_title(verdict))}</h2>{picture}{told}<p>{escape(NOTE)}</p>"
+
+
+def _as_decided(definition: Definition, lag: int) -> str:
+    at_once = f"{definition.batch} pulls decided at once"
+    return f"{at_once}, with a lag of {lag}" if lag > 1 else at_once
+
+
+def _fixed(definition: Definition, created_at: float | None, lag: int) -> str:
     when, shared = "-", Sharing.of(definition)
     if created_at is not None:
         when = datetime.fromtimestamp(created_at, UTC).isoformat(timespec="seconds")
@@ -125,7 +154,7 @@ def _fixed(definition: Definition, created_at: float | None) -> str:
             *([["arms share", shared_in_words(shared.plain())]] if definition.blocks else []),
             *([["SHA-256 of the items", shared.blocks["hash"]]] if shared.are_kept else []),
             ["arms", ", ".join(definition.arm_names)],
-            ["policy", f"{definition.policy}, {definition.batch} pulls decided at once"],
+            ["policy", f"{definition.policy}, {_as_decided(definition, lag)}"],
             ["budget at first", str(definition.budget)],
             ["seed", str(definition.seed)],
             ["created", when],

@@ -20,6 +20,10 @@ INDEPENDENCE = (
     "rows are drawn with replacement, as if independent: trends, repeated units and selection in "
     "the log are not replayed"
 )
+SAME_ITEMS = (
+    "arms are compared on the same items, which come in a random order, and no item is repeated: "
+    "right is what the table says of these items, with one answer each"
+)
 
 
 class Curve(NamedTuple):
@@ -182,6 +186,11 @@ class Replay:
     batch: int | None
     seconds: float
 
+    @property
+    def assumption(self) -> str:
+        """How rows are drawn, in words."""
+        return INDEPENDENCE if self.log.item is None else SAME_ITEMS
+
     @cached_property
     def needs(self) -> dict[str, Needs]:
         """What every policy needs to be right 95% of the time, uniform last."""
@@ -223,7 +232,8 @@ class Replay:
             "objective": str(log.instance.problem.objective),
             "constraints": [str(one) for one in log.instance.problem.constraints],
             "baseline": log.instance.baseline,
-            "assumption": INDEPENDENCE,
+            **({} if log.item is None else {"item": log.item, "items": log.items}),
+            "assumption": self.assumption,
             "truth": {
                 "arm": log.answer.name,
                 "feasible": log.feasible,

@@ -4,6 +4,36 @@ from collections.abc import Mapping
 from typing import Any
 
 _CLAIMS = {"such": "items such as these", "these": "these items alone"}
+_CHOSEN = "Probabilities are approximate: pulls were chosen by what was seen"
+CAVEAT = f"{_CHOSEN}, and are taken to be independent."
+
+
+def claim(blocks: Mapping[str, Any] | None) -> str:
+    """Return of which items a verdict speaks, as `Sharing.plain` has them; else nothing."""
+    if blocks is None or "items" not in blocks:
+        return ""
+    if blocks["scope"] == "such":
+        return "on items such as these"
+    return f"on these {blocks['items']} items" + ("" if is_fixed(blocks) else ", one answer each")
+
+
+def is_fixed(blocks: Mapping[str, Any] | None) -> bool:
+    """Tell whether a verdict speaks of given items, of which each has but one answer."""
+    return blocks is not None and blocks.get("scope") == "these" and "evaluation" in blocks
+
+
+def caveat(blocks: Mapping[str, Any] | None) -> str:
+    """Return what the probabilities of a verdict leave out, whatever pulls share."""
+    if blocks is None:
+        return CAVEAT
+    if "every" in blocks:
+        return f"{_CHOSEN}. Arms are compared within the hours that they share."
+    if "items" not in blocks:
+        return f"{_CHOSEN}. The n-th pulls of all arms have their random seed in common."
+    said = f"{_CHOSEN}. Arms are compared on the items that they share."
+    if blocks["scope"] == "these" and not is_fixed(blocks):
+        said += " Asked again, the same items may be answered otherwise."
+    return said
 
 
 def shared_in_words(blocks: Mapping[str, Any] | None) -> str:

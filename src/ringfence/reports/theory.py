@@ -19,8 +19,9 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
     `margin_unit` says in what the violations of different constraints are compared; `scales` that
     the noise is the instance's own, which studies estimate;
     `oracle_is_exact` whether the noise is gaussian, so that costs are exact. Where limits are
-    relative to a `baseline`, gaps are of differences, and rates and bounds, whose proofs take arms
-    for independent, are left out. `optimal` is the arm that the right answer names, null if none.
+    relative to a `baseline`, gaps are of differences. There, and where arms share blocks, rates and
+    bounds, whose proofs take arms for independent, are left out. `optimal` is the arm that the
+    right answer names, null if none.
     """
     theory, oracle = instance.hardness, instance.oracle
     shares = None if oracle is None else oracle.allocation
@@ -30,6 +31,7 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
         "optimal": instance.arms[theory.optimal] if theory.optimal >= 0 else None,
         "feasible": theory.feasible,
         "baseline": instance.baseline,
+        "shares_blocks": instance.shares,
         "arms": [
             {"name": name} | vars(arm) for name, arm in zip(instance.arms, theory.arms, strict=True)
         ],
@@ -38,7 +40,9 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
         "H1": theory.h1,
         "H2": theory.h2,
         "lower_bound_rate": instance.lower_bound_rate,
-        "conjectured_rate": theory.conjectured_rate if instance.baseline is None else None,
+        "conjectured_rate": None
+        if instance.baseline is not None or instance.shares
+        else theory.conjectured_rate,
         "oracle_rate": None if oracle is None else oracle.rate,
         "oracle_allocation": None
         if shares is None

@@ -77,6 +77,7 @@ class Tournament:
     scales: str
     duels: tuple[Duel, ...]
     standings: tuple[Standing, ...]
+    correlation: float = 0.0
 
     @property
     def ranking(self) -> list[str]:
@@ -92,13 +93,20 @@ class Tournament:
             "seed": self.seed,
             "target_error": self.target_error,
             "scales": self.scales,
+            "correlation": self.correlation,
             "rows": [vars(standing) for standing in self.standings],
             "cells": [duel.to_dict() for duel in self.duels],
         }
 
 
 def tournament_report(
-    cells: Sequence[Cell], *, family: str, seed: int, target_error: float, scales: str
+    cells: Sequence[Cell],
+    *,
+    family: str,
+    seed: int,
+    target_error: float,
+    scales: str,
+    correlation: float = 0.0,
 ) -> Tournament:
     """Return the tournament of some cells; the first policy of each instance is its base."""
     bases: dict[str, Cell] = {}
@@ -109,7 +117,7 @@ def tournament_report(
     for duel in duels:
         groups.setdefault((duel.cell.arms, duel.cell.policy), []).append(duel)
     standings = tuple(_standing(key, group, seed) for key, group in groups.items())
-    return Tournament(family, seed, target_error, scales, duels, standings)
+    return Tournament(family, seed, target_error, scales, duels, standings, correlation)
 
 
 def _standing(key: tuple[int, str], duels: list[Duel], seed: int) -> Standing:

@@ -8,6 +8,7 @@ from ringfence.reports.chances import percent
 from ringfence.reports.departures import standing, with_error
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.sets import flipped_set, headline_of_set, said_of_set
+from ringfence.reports.sharing import caveat, claim, is_fixed
 from ringfence.study.changing import Change
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (
@@ -28,10 +29,6 @@ _CONSTANT = (
 )
 _FAILURES = "What a failed pull counts as can be stated: on_failure and on_timeout under [pull]."
 EXPLORATORY = "Other thresholds are exploratory: they are to be fixed before the data."
-CAVEAT = (
-    "Probabilities are approximate: pulls were chosen by what was seen, and are taken to be "
-    "independent."
-)
 
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
@@ -75,15 +72,19 @@ def sentence(verdict: Verdict, *, within: bool = False) -> str:
 
     One that stands `within` another begins with a small letter.
     """
-    said = _said(verdict)
+    said, of = _said(verdict), claim(verdict.blocks)
+    said = f"{of}, {said}" if of else said
     if within:
         return said
     if not verdict.finished:
         return f"So far: {said}"
-    return said if verdict.verdict == Outcome.FEASIBLE else f"{said[0].upper()}{said[1:]}"
+    by_name = verdict.verdict == Outcome.FEASIBLE and not of
+    return said if by_name else f"{said[0].upper()}{said[1:]}"
 
 
 def _said(verdict: Verdict) -> str:
+    if is_certain(verdict):
+        return f"{headline(verdict)}: that is certain."
     if verdict.problem.question.settles:
         return said_of_set(verdict)
     arm, sure = verdict.arm, percent(verdict.confidence)
@@ -112,6 +113,14 @@ def _said(verdict: Verdict) -> str:
     )
 
 
+def is_certain(verdict: Verdict) -> bool:
+    """Tell whether nothing is left to chance: every arm has seen all items, which do not vary."""
+    blocks = verdict.blocks
+    if blocks is None or not is_fixed(blocks) or verdict.confidence < 1.0:
+        return False
+    return all(arm.pulls >= blocks["items"] for arm in verdict.arms if arm.kind is not None)
+
+
 def headline(verdict: Verdict, name: str | None = None) -> str:
     """Return what the verdict says, without how sure it is; `name` is how the arm is called."""
     if verdict.problem.question.settles:
@@ -133,7 +142,12 @@ def remarks(verdict: Verdict) -> list[str]:
     """Return what else a reader should know, a line each."""
     of_set = verdict.problem.question.settles
     flips = [flip_sentence(flip, of_set=of_set) for flip in verdict.flips]
-    return [*findings(verdict), *flips, *[EXPLORATORY] * bool(flips), CAVEAT]
+    return [*findings(verdict), *flips, *[EXPLORATORY] * bool(flips), *cautions(verdict)]
+
+
+def cautions(verdict: Verdict) -> list[str]:
+    """Return what the probabilities leave out; nothing where there are none."""
+    return [] if is_certain(verdict) else [caveat(verdict.blocks)]
 
 
 def findings(verdict: Verdict) -> list[str]:

@@ -22,7 +22,6 @@ from ringfence.core.baseline import (
 )
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.sharing import (
-    SharingWork,
     fill_difference_roots,
     fill_own,
     fill_rooms,
@@ -32,6 +31,7 @@ from ringfence.core.sharing import (
     sharing_work,
 )
 from ringfence.core.streams import Generator
+from ringfence.core.variances import LogVariances, no_log_variances
 from ringfence.policies.course import Course
 from ringfence.policies.evidence import Evidence
 from ringfence.simulation.records import Recording
@@ -41,19 +41,20 @@ from ringfence.simulation.tally import Tally, judge_of
 class Design(NamedTuple):
     """What stays the same over replications.
 
-    `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest`, and in
-    `total` one of each. `scales` and `covariances` are those of known noise; estimated noise
-    overwrites copies of them. `means` tells which attributes are means, `shuffled` whether the
-    order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of the pulls so
-    far if that is more; a batch is decided in at most `slots` choices, each of which may stand for
-    several pulls. A course without choices has no slots. There are `blocks` that arms share, or
-    0 where they are endless or there are none.
+    `budget` is an amount, and `prices` by arm what a pull takes of it: the `cheapest` and the
+    `dearest`, and in `total` one of each. `scales` and `covariances` are those of known noise;
+    estimated noise overwrites copies of them. `means` tells which attributes are means, `shuffled`
+    whether the order of arms can matter. Batches are of `batch` pulls, or of the share `growth` of
+    the pulls so far if that is more; a batch is decided in at most `slots` choices, each of which
+    may stand for several pulls. A course without choices has no slots. There are `blocks` that arms
+    share, or 0 where they are endless or there are none.
     """
 
     warm_up: int
     budget: int
     prices: Integers
     cheapest: int
+    dearest: int
     total: int
     batch: int
     growth: float
@@ -72,12 +73,14 @@ class Room(NamedTuple):
     """The arrays of one replication, used again by the next.
 
     Where limits are relative to a baseline, `factors` are its multiples in them; `seen` holds
-    differences then, and `estimates` and `covariances` are those of the arms themselves. `marked`
+    differences then, and `estimates` and `covariances` are those of the arms themselves. Where arms
+    share blocks, `covariances` are theirs of one pull, and `sharing` is a `SharingWork`. `marked`
     are the arms of the answer, `everyone` are all.
     """
 
     record: Any
     pooled: Floats
+    log_variances: LogVariances
     seen: Evidence
     priorities: Integers
     fresh: Integers
@@ -88,7 +91,7 @@ class Room(NamedTuple):
     factors: Floats
     marked: Mask
     everyone: Mask
-    sharing: SharingWork | None = None
+    sharing: Any = None
 
 
 def make_room(
@@ -106,13 +109,14 @@ def make_room(
     return Room(
         record=recording.make(arm_count, most_pulls),
         pooled=np.zeros((width, width)),
+        log_variances=no_log_variances(arm_count, width),
         seen=no_evidence(design, baseline, shares=shares),
         priorities=np.zeros((arm_count, 1), np.int64),
         fresh=np.zeros(arm_count, np.int64),
         uniforms=np.zeros(design.slots),
         scratch=np.zeros((width + 2, width)),
         estimates=np.zeros((arm_count, width) if relative else (1, 1)),
-        covariances=design.covariances.copy() if relative else np.zeros((1, 1, 1)),
+        covariances=design.covariances.copy() if relative or shares else np.zeros((1, 1, 1)),
         factors=np.zeros(width - 1) if factors is None else factors,
         marked=np.zeros(arm_count, np.bool_),
         everyone=np.ones(arm_count, np.bool_),
@@ -169,7 +173,7 @@ def make_body(
     `forget`, `add` and `look` are those of a recording.
     """
     begin, decide, answer = course.begin, course.decide, course.answer
-    uses_covariances, question = course.uses_covariances, course.question
+    chooses, drops, question = course.chooses, not course.chooses, course.question
     settles, is_lost, looks_so = question.settles, question.is_lost, question.answer
     judge = judge_of(question)
 
@@ -184,23 +188,30 @@ def make_body(
     ) -> None:
         record, seen, fresh, optimal = room.record, room.seen, room.fresh, design.optimal
         counts, alive, priority = seen.counts, seen.alive, seen.priority
-        arm_count, prices, slotted = optimal.shape[0], design.prices, design.slots > 0
+        arm_count, prices = optimal.shape[0], design.prices
         baseline, factors, marked = seen.baseline[0], room.factors, room.marked
         if relative:
             estimates, covariances = room.estimates, room.covariances
+        elif shares:
+            estimates, covariances = seen.estimates, room.covariances
         else:
             estimates, covariances = seen.estimates, seen.covariances
 
         for replication in range(tally.wrong.shape[0]):
             forget(record)
+            room.log_variances.counts[:] = -1
             counts[:] = 0
-            alive[:] = True
+            if drops:
+                alive[:] = True
             if design.shuffled:
                 shuffle(order_rng, room.priorities, 0)
                 for i in range(arm_count):
                     priority[i] = room.priorities[i, 0]
             state.faults[0] = 0
             begin(seen, state, fresh)
+            if shares:
+                fill_rooms(seen.sharing, counts, design.blocks)
+                keep_open(fresh, seen.sharing.rooms, counts, alive, 0)
             pulled, spent, step, gone, lost_in, goes_on = 0, 0, 0, 0, -1, True
             while goes_on:
                 for i in range(arm_count):
@@ -215,48 +226,49 @@ def make_body(
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
-                    if uses_covariances:
+                    if chooses:
                         fill_covariances(
                             covariances, record.scatters, counts, room.pooled, estimates,
-                            design.means,
+                            design.means, room.log_variances,
                         )  # fmt: skip
                     if relative:
                         fill_difference_scales(seen.scales, seen.scales, factors)
                 if shares:
                     fill_rooms(seen.sharing, counts, design.blocks)
-                    if uses_covariances:
+                    if chooses:
                         fill_sharing(
                             seen.sharing, estimates, covariances, record.common, priority,
                             design.blocks, room.sharing,
                         )  # fmt: skip
                 if relative:
                     fill_differences(seen.estimates, estimates, baseline, factors)
-                    if uses_covariances and shares:
+                    if chooses and shares:
                         fill_difference_roots(seen.sharing, baseline, factors)
-                    elif uses_covariances:
+                    elif chooses:
                         fill_difference_covariances(
                             seen.covariances, covariances, counts, baseline, factors
                         )
-                if shares and uses_covariances:
+                if shares and chooses:
                     fill_own(seen.covariances, seen.sharing, counts)
 
-                left = design.budget - spent
-                most = left // design.cheapest
-                size = min(max(design.batch, int(design.growth * pulled)), most)
-                uniforms = room.uniforms[: min(size, design.slots)]
-                for k in range(uniforms.shape[0]):
-                    uniforms[k] = order_rng.random()
-                seen.left[0] = left * arm_count / design.total
+                left, size, uniforms = design.budget - spent, 0, room.uniforms[:0]
+                if chooses:
+                    size = max(design.batch, int(design.growth * pulled))
+                    if size * design.cheapest > left:
+                        size = left // design.cheapest
+                    uniforms = room.uniforms[: min(size, design.slots)]
+                    for k in range(uniforms.shape[0]):
+                        uniforms[k] = order_rng.random()
+                    seen.left[0] = left * arm_count / design.total
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
                     return
-                goes_on = goes_on and keep_paid(fresh, prices, left, priority)
-                if shares:
-                    goes_on = goes_on and keep_open(
-                        fresh, seen.sharing.rooms, counts, alive, slotted
-                    )
-                if state.dropped_count[0] > gone and lost_in < 0:
+                if shares and goes_on:
+                    goes_on = keep_open(fresh, seen.sharing.rooms, counts, alive, design.slots)
+                if chooses and goes_on and size * design.dearest > left:
+                    goes_on = keep_paid(fresh, prices, left, priority)
+                if drops and state.dropped_count[0] > gone and lost_in < 0:
                     if settles:  # the sides that arms were settled on
                         looks_so(
                             seen.estimates, room.everyone, seen.scales, seen.thresholds, priority,
@@ -267,7 +279,7 @@ def make_body(
                 gone = state.dropped_count[0]
                 step += 1
 
-            if settles:
+            if settles and drops:
                 alive[:] = True
             _, flag = answer(seen, state, marked)
             judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)

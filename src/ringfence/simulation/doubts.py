@@ -40,7 +40,9 @@ class Doubt:
 
 
 def doubts_of(log: Log) -> tuple[Doubt, ...]:
-    """Return every reason for which the table cannot answer."""
+    """Return every reason for which the table cannot answer; of its own items it always can."""
+    if log.item is not None:
+        return ()
     return (*_missing(log), *_few_rows(log), *_no_variation(log), *_too_close(log))
 
 
@@ -51,7 +53,7 @@ def notes_of(log: Log) -> tuple[str, ...]:
         constant = _constant(log, c)
         if len(constant) == len(log.arms) and len(set(_values(log, c))) > 1:
             notes.append(f"{attribute} never varies within an arm: it is taken to be exact")
-        elif 0 < len(constant) < len(log.arms):
+        elif 0 < len(constant) < len(log.arms) and log.item is None:
             harmless = [i for i in constant if not _matters(log, i, c)]
             if harmless:
                 notes.append(

@@ -112,7 +112,7 @@ class Experiment:
     @property
     def shares(self) -> bool:
         """Whether arms share blocks: what they are tried on."""
-        return self.instance.law.blocks is not None
+        return self.instance.shares
 
     @property
     def is_relative(self) -> bool:
@@ -185,6 +185,7 @@ class Experiment:
             budget=allowance.spendable,
             prices=allowance.array,
             cheapest=min(allowance.prices),
+            dearest=max(allowance.prices),
             total=allowance.total,
             batch=self.batch,
             growth=self.growth,

@@ -35,8 +35,18 @@ class Family:
     constraint_count: int
     noise: Callable[[Generator, int], tuple[dict[str, Any], list[Any] | None]]
 
-    def draw(self, number: int, *, arm_count: int, seed: int = 0) -> Instance:
-        """Return instance `number` of the family; it depends on the seed and the number alone."""
+    def draw(
+        self, number: int, *, arm_count: int, seed: int = 0, correlation: float = 0.0
+    ) -> Instance:
+        """Return instance `number` of the family; it depends on the seed and the number alone.
+
+        With a `correlation` arms share blocks, whose effects come on top of the noise: two pulls of
+        equal noise on a block have that correlation, and their difference is as noisy as without.
+        """
+        if not 0.0 <= correlation < 1.0:
+            raise InputError(
+                f"correlation = {correlation!r} must be at least 0 and less than 1. Use 0.5."
+            )
         if arm_count < 2:
             raise InputError(f"arms = {arm_count} must be at least 2. Raise it.")
         rng = family_stream(seed, self.name, arm_count, number)
@@ -44,12 +54,17 @@ class Family:
         threshold = -0.1 if share is None else share ** (1.0 / self.constraint_count)
         thresholds = np.full(self.constraint_count, threshold)
         noise, covariances = self.noise(rng, arm_count)
+        if noise["family"] != "gaussian" and correlation > 0.0:
+            raise InputError(
+                f"correlation = {correlation!r}: family {self.name!r} is not gaussian, and what "
+                "its pulls share has no one form. Use another family, or 0."
+            )
         if noise["family"] == "bernoulli" and share is None:
             thresholds[:] = -LEAST_GAP  # means are shares and cannot be moved below zero
         for _ in range(_MOST_DRAWS):
             means = rng.random((arm_count, 1 + self.constraint_count))
             if _is_clear(means, thresholds):
-                return self._instance(number, means, thresholds, noise, covariances)
+                return self._instance(number, means, thresholds, noise, covariances, correlation)
         raise InputError(
             f"family {self.name!r} has no clear instance with {arm_count} arms in {_MOST_DRAWS} "
             "draws. Lower the number of arms."
@@ -62,6 +77,7 @@ class Family:
         thresholds: Floats,
         noise: dict[str, Any],
         covariances: list[Any] | None,
+        correlation: float,
     ) -> Instance:
         limits = [f"limit_{c}" for c in range(1, 1 + self.constraint_count)]
         arms: dict[str, dict[str, Any]] = {
@@ -80,6 +96,11 @@ class Family:
             "noise": noise,
             "arms": arms,
         }
+        if correlation > 0.0:
+            own = np.array([noise["covariance"]] if covariances is None else covariances)
+            variances = np.diagonal(own, axis1=1, axis2=2).mean(axis=0)
+            shared = correlation / (1.0 - correlation) * variances
+            content["blocks"] = {"variance": shared.tolist()}
         return Instance.from_dict(content, name=f"{self.name}-{len(means)}-{number}")
 
 

@@ -152,6 +152,11 @@ class Instance:
         return self.problem.judged
 
     @property
+    def shares(self) -> bool:
+        """Whether arms share blocks: what they are tried on."""
+        return self.law.blocks is not None
+
+    @property
     def has_own(self) -> bool:
         """Whether a function of the user's own is called on every sample of pulls."""
         return self.law.needs_pulls and any(
@@ -206,14 +211,14 @@ class Instance:
         """The best static allocation and its rate; None where several arms are right.
 
         It is exact for gaussian noise, and an approximation by its covariances otherwise. Where
-        limits are relative there is none: it takes arms for independent, differences are not.
+        limits are relative or arms share blocks there is none: it takes arms for independent.
         """
-        return None if self.baseline is not None else oracle(self.truth)
+        return None if self.baseline is not None or self.shares else oracle(self.truth)
 
     @property
     def lower_bound_rate(self) -> float | None:
         """The decay that no consistent policy beats, where it is proven."""
-        if self.baseline is not None:
+        if self.baseline is not None or self.shares:
             return None
         return lower_bound_rate(self.hardness, self.law.covariances)
 
@@ -221,7 +226,7 @@ class Instance:
         """Bound Constrained-SR's error; None where it, or a constant, is not proven."""
         if not self.problem.question.is_like(BEST_FEASIBLE):
             return None
-        if not self.law.constants_are_proven or self.baseline is not None:
+        if not self.law.constants_are_proven or self.baseline is not None or self.shares:
             return None
         return upper_bound(self.hardness, budget, constraint_count=len(self.problem.constraints))
 

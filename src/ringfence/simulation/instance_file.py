@@ -30,6 +30,7 @@ from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
 from ringfence.simulation.reading import toml_file
+from ringfence.simulation.shared_laws import on_blocks
 from ringfence.simulation.tables import read_columns, table_instance, wanted_columns
 from ringfence.simulation.truths import true_attributes
 
@@ -51,6 +52,11 @@ class _Arm(BaseModel):
     covariance: list[list[float]] | None = None
 
 
+class _Blocks(BaseModel):
+    model_config = _SHAPE
+    variance: list[float]
+
+
 class _File(BaseModel):
     model_config = _SHAPE
     objective: str
@@ -60,12 +66,14 @@ class _File(BaseModel):
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     noise: _Noise
+    blocks: _Blocks | None = None
     arms: dict[str, _Arm] | None = None
 
 
 _KEYS = {
     "": tuple(_File.model_fields),
     "noise": tuple(_Noise.model_fields),
+    "blocks": tuple(_Blocks.model_fields),
     "arms": tuple(_Arm.model_fields),
 }
 
@@ -85,6 +93,7 @@ _MISSING = {
     "noise": "Add a table [noise] with a family.",
     "family": f"Add one of {', '.join(FAMILIES)} or table.",
     "mean": "Add one number a metric, such as mean = [1.0, 0.95].",
+    "variance": "Add one number a metric, such as variance = [0.5, 0.2].",
 }
 
 
@@ -142,13 +151,49 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
     means = np.array([_mean(arm, label, metrics, families) for label, arm in file.arms.items()])
     covariances = _covariances(file, metrics, families)
     law = _law(problem.judged, metrics, families, means, covariances)
+    if file.blocks is not None:
+        law = _law_on_blocks(law, file.blocks.variance, problem.judged, metrics)
     return require_sound(Instance(name, problem, tuple(file.arms), law, file.baseline))
+
+
+def _law_on_blocks(
+    law: Law, variances: Sequence[float], problem: Problem, metrics: Sequence[str]
+) -> Law:
+    """Return the law with effects that the arms' n-th pulls share, of such variances by metric."""
+    key = f"blocks.variance = {list(variances)}"
+    if not isinstance(law, GaussianLaw):
+        raise InputError(
+            f"{key} is for means of gaussian metrics: what other pulls share has no one form. "
+            "Remove [blocks], or change noise.family and the attributes."
+        )
+    if len(variances) != len(metrics):
+        raise InputError(
+            f"{key} must have one number a metric: {len(metrics)} ({', '.join(metrics)}), "
+            f"not {len(variances)}."
+        )
+    for place, value in enumerate(variances):
+        if not (np.isfinite(value) and value >= 0.0):
+            raise InputError(
+                f"blocks.variance[{place}] = {value} must be finite and at least 0. Give the "
+                "variance of what all arms share."
+            )
+    used = list(problem.metrics)
+    effects = np.zeros((len(problem.attributes), len(used)))
+    for c, attribute in enumerate(problem.attributes):
+        variance = variances[metrics.index(attribute.metric)]
+        effects[c, used.index(attribute.metric)] = problem.signs[c] * np.sqrt(variance)
+    return on_blocks(law, effects)
 
 
 def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instance:
     if file.noise.covariance is not None or file.arms is not None:
         key = "arms" if file.arms is not None else "noise.covariance"
         raise InputError(f"{key} must not be given with family = 'table': the table has them.")
+    if file.blocks is not None:
+        raise InputError(
+            "blocks must not be given with family = 'table'. Replay the table with its column of "
+            "items, or remove [blocks]."
+        )
     if file.noise.path is None or file.noise.arm is None:
         key = "path" if file.noise.path is None else "arm"
         raise InputError(

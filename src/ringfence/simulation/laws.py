@@ -126,8 +126,15 @@ class Law(Protocol):
 class MeansLaw:
     """What laws have in common whose attributes are means of what each pull contributes."""
 
-    needs_pulls = False
-    blocks: int | None = None
+    @property
+    def needs_pulls(self) -> bool:
+        """Whether sums do not suffice: they do."""
+        return False
+
+    @property
+    def blocks(self) -> int | None:
+        """None: pulls of different arms have nothing in common."""
+        return None
 
     def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
         """Return means and scatter, exactly zero for what does not vary."""
@@ -156,7 +163,7 @@ class GaussianLaw(MeansLaw):
         return np.zeros(self.means.shape[1])
 
     @property
-    def covariances(self) -> list[Floats]:
+    def covariances(self) -> list[Floats] | None:
         """Each arm's covariance of the oriented attributes."""
         return list(self.covariance)
 
@@ -183,7 +190,7 @@ class GaussianLaw(MeansLaw):
         return bool(np.all(self._variances == self._variances[0]))
 
     @property
-    def arrays(self) -> GaussianArrays:
+    def arrays(self) -> Any:
         """Means and factors."""
         return GaussianArrays(self.means, self.factors)
 
@@ -343,7 +350,7 @@ class TableLaw(MeansLaw):
         return _averaged(self.true_covariances)
 
     @property
-    def arrays(self) -> TableArrays:
+    def arrays(self) -> Any:
         """The rows and where each arm's begin."""
         return TableArrays(self.rows, self.starts)
 

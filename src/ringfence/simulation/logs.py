@@ -26,7 +26,9 @@ from ringfence.core.problem import Problem
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import LARGEST
 from ringfence.core.streams import verdict_stream
+from ringfence.core.variances import no_log_variances
 from ringfence.simulation.instance import Instance
+from ringfence.simulation.items import in_order_of_items, item_columns
 from ringfence.simulation.tables import (
     Columns,
     is_empty,
@@ -79,7 +81,8 @@ class Log:
 
     `scatters` and `errors` [arm, attribute, attribute] are the influences' scatter and the
     estimates' covariance, of the oriented attributes as the rules see them. `dropped` rows had
-    unusable cells.
+    unusable cells. Where all arms were tried on the same `items`, column `item` names them: the
+    table is then the truth itself.
     """
 
     instance: Instance
@@ -90,6 +93,8 @@ class Log:
     answers: Answers
     unusable: tuple[Unusable, ...]
     dropped: int
+    item: str | None = None
+    items: int = 0
 
     @cached_property
     def compared_errors(self) -> Floats:
@@ -136,19 +141,26 @@ def read_log(
     arm: str,
     objective: str,
     constraints: str | Sequence[str],
+    item: str | None = None,
     baseline: str | None = None,
     functions: Functions | None = None,
     seed: int = 0,
 ) -> Log:
     """Return a table with its truth: a path, a data frame, or a mapping of columns.
 
-    `baseline` is the arm that limits are relative to, if any is.
+    `item` names the column of what all arms were tried on, if they were; `baseline` is the arm that
+    limits are relative to, if any is.
     """
     problem = Problem.parse(objective, constraints, functions=functions).with_possible_limits()
+    name = Path(table).name if isinstance(table, str | Path) else _FRAME
+    if item is not None:
+        found = table_columns(table, item_columns(arm, item, problem))
+        columns, items = in_order_of_items(found, arm, item, problem.metrics)
+        instance = table_instance(name, problem, columns, arm, baseline=baseline, on_items=True)
+        return _log_of_items(instance, columns, arm, item, items)
     columns, unusable, dropped = _usable(
         table_columns(table, wanted_columns(arm, problem)), arm, problem.metrics
     )
-    name = Path(table).name if isinstance(table, str | Path) else _FRAME
     instance = table_instance(name, problem, columns, arm, baseline=baseline)
     samples = _samples(instance, columns, arm)
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
@@ -188,6 +200,35 @@ def read_log(
         for i, label in enumerate(instance.arms)
     )
     return Log(instance, samples, scatters, errors, arms, answers, unusable, dropped)
+
+
+def _log_of_items(instance: Instance, columns: Columns, arm: str, item: str, items: int) -> Log:
+    """Return a table that is the truth itself: its means are those of its items, and certain."""
+    theory, samples = instance.hardness, _samples(instance, columns, arm)
+    counts = np.full(len(samples), items)
+    scatters, _ = _scatters(instance, samples)
+    optimal = np.array(theory.optimal_arms)
+    answers = Answers(
+        arms=optimal,
+        feasible=np.full(len(optimal), theory.feasible),
+        passing=np.array([float(one.margin <= 0.0) for one in theory.arms]),
+    )
+    arms = tuple(
+        ArmTruth(
+            name=label,
+            rows=items,
+            readings={
+                name: Reading(value, value, value)
+                for name, value in _values(instance, samples[i], i).items()
+            },
+            kind=theory.arms[i].kind,
+            margin=theory.arms[i].margin,
+            chance=float((optimal == i).mean()),
+        )
+        for i, label in enumerate(instance.arms)
+    )
+    errors = _errors(scatters, counts, instance.means, instance.judged.means)
+    return Log(instance, samples, scatters, errors, arms, answers, (), 0, item, items)
 
 
 def _usable(
@@ -258,24 +299,40 @@ def _errors(scatters: Floats, counts: Integers, estimates: Floats, means: Mask) 
     """Return the covariance of every arm's estimates, its noise shrunk as a study's is."""
     pooled, covariances = np.zeros(scatters.shape[1:]), np.zeros(scatters.shape)
     fill_pooled(pooled, scatters, counts)
-    fill_covariances(covariances, scatters, counts, pooled, estimates, means)
+    fill_covariances(
+        covariances, scatters, counts, pooled, estimates, means,
+        no_log_variances(*estimates.shape),
+    )  # fmt: skip
     return np.asarray(covariances / counts[:, None, None])
 
 
 def _readings(
     instance: Instance, sample: Mapping[str, Floats], arm: int, beliefs: Beliefs
 ) -> dict[str, Reading]:
+    """Return an arm's attributes as written, each with its interval."""
+    judged, found = instance.judged.attributes, {}
+    values = _values(instance, sample, arm)
+    for c, attribute in enumerate(instance.problem.attributes):
+        if attribute == judged[c]:
+            ends = beliefs.interval(arm, c)
+        else:
+            ends = quantile_interval(sample[attribute.metric], float(attribute.level or 0.0))
+        found[str(attribute)] = Reading(values[str(attribute)], *ends)
+    return found
+
+
+def _values(instance: Instance, sample: Mapping[str, Floats], arm: int) -> dict[str, float]:
     """Return an arm's attributes as written; a limit on a quantile is shown as a quantile."""
     problem, judged = instance.problem, instance.judged.attributes
     found = {}
     for c, attribute in enumerate(problem.attributes):
         sign = float(problem.signs[c])
         if attribute == judged[c]:
-            value, ends = sign * float(instance.means[arm, c]) + 0.0, beliefs.interval(arm, c)
+            value = sign * float(instance.means[arm, c]) + 0.0
         else:
             values = sample[attribute.metric]
-            value, ends = float(values[0]), quantile_interval(values, float(attribute.level or 0.0))
+            value = float(values[0])
             if len(values) >= attribute.least_pulls:
                 value = float(measure_sample(attribute, sample, signs=[sign]).estimates[0])
-        found[str(attribute)] = Reading(value, *ends)
+        found[str(attribute)] = value
     return found

@@ -21,8 +21,9 @@ from ringfence.core.stated import LARGEST
 from ringfence.core.statistics import contributions
 from ringfence.simulation.draws import TableArrays, draw_table_pull
 from ringfence.simulation.instance import Instance, require_sound
-from ringfence.simulation.laws import SampledLaw, TableLaw
+from ringfence.simulation.laws import Law, SampledLaw, TableLaw
 from ringfence.simulation.reading import opened
+from ringfence.simulation.shared_laws import ItemLaw
 
 Columns = Mapping[str, Sequence[Any]]
 _MANY_ROWS = 1000
@@ -111,9 +112,18 @@ def columns_of_frame(frame: Any, wanted: Sequence[str], *, whole: bool = False) 
 
 
 def table_instance(
-    name: str, problem: Problem, columns: Columns, arm: str, *, baseline: str | None = None
+    name: str,
+    problem: Problem,
+    columns: Columns,
+    arm: str,
+    *,
+    baseline: str | None = None,
+    on_items: bool = False,
 ) -> Instance:
-    """Return the instance whose truth is the table; arms in order of first appearance."""
+    """Return the instance whose truth is the table; arms in order of first appearance.
+
+    With `on_items` each arm has a row of every item, in the same order: pulls go through them.
+    """
     labels = [_label(value, arm, row) for row, value in enumerate(columns[arm], start=1)]
     arms = tuple(dict.fromkeys(labels))
     if not arms:
@@ -126,7 +136,9 @@ def table_instance(
     rows = np.column_stack([metrics[metric][by_arm] for metric in problem.metrics])
     judged = problem.judged
     linear = all(attribute.is_mean for attribute in judged.attributes)
-    law = _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
+    law: Law = _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
+    if on_items and isinstance(law, TableLaw):
+        law = ItemLaw(law.rows, law.starts, law.origin)
     return require_sound(Instance(name, problem, arms, law, baseline))
 
 

@@ -46,12 +46,13 @@ def judge_of(question: Question) -> Callable[..., None]:
 
         One that has other arms than the right ones though none was dropped loses in the last phase.
         """
+        has_right_arms = right(optimal, feasible, marked, feasible)
         tally.flag_wrong[replication] = flag != feasible
-        tally.wrong[replication] = not right(optimal, feasible, marked, flag)
+        tally.wrong[replication] = not has_right_arms or flag != feasible
         for i in range(marked.shape[0]):
             if marked[i]:
                 tally.chosen[i, int(flag)] += 1
-        if not right(optimal, feasible, marked, feasible):
+        if not has_right_arms:
             last = tally.lost_in_phase.shape[0] - 1
             tally.lost_in_phase[lost_in if lost_in >= 0 else last] += 1
 

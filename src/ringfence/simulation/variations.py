@@ -43,7 +43,9 @@ def without(instance: Instance, arm: int) -> Instance | None:
     kept = [place for place in range(len(instance.arms)) if place != arm]
     law = instance.law
     if isinstance(law, GaussianLaw):
-        law = GaussianLaw(law.means[kept], law.covariance[kept], law.factors[kept])
+        law = replace(
+            law, means=law.means[kept], covariance=law.covariance[kept], factors=law.factors[kept]
+        )
     elif isinstance(law, MixedLaw):
         law = replace(law, metric_means=law.metric_means[kept], factors=law.factors[kept])
     else:

@@ -3,15 +3,16 @@
 May touch policies and core, and a ledger.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
+from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.changing import Change, changes_of
-from ringfence.study.deciding import Plan, next_round
+from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.ports import Ledger
@@ -20,6 +21,8 @@ from ringfence.study.sharing_audit import problems_of_items
 from ringfence.study.stock import AT_ONCE, Advance, Stock, readable, take_stock
 
 _ROUNDS_AT_ONCE = 64
+_NOISE, _BATCHES = "the noise", "the rule for large batches"  # what may be of another edition
+_EDITIONS = ("edition", "noise", "groups")
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ def audit(
     course = _course(plan, ledger, stock)
     _, unbrought = readable(ledger.past, lambda _: (), ())
     problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
-    other_noise, changes = list[int](), list[Change]()
+    others: dict[str, list[int]] = {_NOISE: [], _BATCHES: []}
+    changes = list[Change]()
     if not problems:
         problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
@@ -87,12 +91,12 @@ def audit(
     if not problems:  # decisions make sense only on facts that do
         problems += [
             *_standing(head, course.last),
-            *_decisions(plan, ledger, course.count, pardons, other_noise, changes, advance),
+            *_decisions(plan, ledger, course.count, pardons, others, changes, advance),
         ]
     return Audit(
         study=plan.definition.name,
         problems=tuple(problems),
-        notes=tuple(_notes(plan, course.others, other_noise)),
+        notes=tuple(_notes({plan.policy.name: course.others, **others})),
         told=stock.told,
         issued=stock.issued,
         failed=stock.failed,
@@ -153,6 +157,10 @@ def _shape(plan: Plan, one: Round) -> list[str]:
         for key in ("budget", "spent")
         if not isinstance(one.seen.get(key), int)
     ]
+    stated = 1 if plan.policy.has_phases else plan.definition.lag
+    far = [one.seen.get("lag", 1), one.seen.get("through", 0)]
+    if not all(isinstance(x, int) for x in far) or far[0] != (far[0] if stated is None else stated):
+        problems.append(f"round {one.number} has a lag of {far[0]} and saw the pulls to {far[1]}")
     return problems
 
 
@@ -164,6 +172,8 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
     void = [number for one in pardons for number in one.void]
     by_number = {pull.number: pull for pull in ledger.pulls(void)}
     seen, latest = set[int](), 0
+    after = [one.after for one in pardons if 0 <= one.after <= head.round]
+    known = {one.number: one.through for one in ledger.rounds_at(after)}
     for place, one in enumerate(pardons):
         if not latest <= one.after <= head.round:
             problems.append(f"pardon {place} is of after round {one.after}, and cannot be")
@@ -172,7 +182,8 @@ def _pardons(plan: Plan, ledger: Ledger, pardons: Sequence[Pardon]) -> list[str]
             problems.append(f"pardon {place} names arms that are not there: {one.arms}")
         for number in one.void:
             pull = by_number.get(number)
-            if pull is None or number in seen or pull.round >= one.after or not _is_void(pull):
+            is_new = number > known.get(one.after, head.issued)
+            if pull is None or number in seen or is_new or not _is_void(pull):
                 problems.append(f"pardon {place} makes pull {number} void, which cannot be")
             seen.add(number)
     return problems
@@ -249,12 +260,17 @@ def _is_of_other_noise(one: Round) -> bool:
     return "counts" in one.seen and one.seen.get("noise", 1) != NOISE_EDITION
 
 
-def _notes(plan: Plan, others: Sequence[int], other_noise: Sequence[int]) -> list[str]:
+def _is_of_other_batches(one: Round, again: Round) -> bool:
+    """Tell whether a large batch was decided when these were cut otherwise, or not at all."""
+    return bool(one.seen.get("groups", 1) != again.seen.get("groups", 1))
+
+
+def _notes(others: Mapping[str, Sequence[int]]) -> list[str]:
     checked = "the evidence was checked, the choice cannot be made again"
     return [
         f"{f'round {which[0]}' if len(which) == 1 else f'rounds {which[0]} to {which[-1]}'} went "
         f"by another edition of {what} than this version of ringfence has: {checked}"
-        for what, which in ((plan.policy.name, others), ("the noise", other_noise))
+        for what, which in others.items()
         if which
     ]
 
@@ -264,18 +280,18 @@ def _decisions(
     ledger: Ledger,
     count: int,
     pardons: Sequence[Pardon],
-    other_noise: list[int],
+    others: Mapping[str, list[int]],
     changes: list[Change],
     advance: Advance,
 ) -> list[str]:
     """Decide every round again from the observations before it, and who is broken by now.
 
     With the pardons that had been granted by then. What another edition of the rule chose cannot
-    be decided again, nor what went by other noise: the numbers of such rounds are put into
-    `other_noise`, and what changed over time into `changes`.
+    be decided again, nor what went by other noise or by another rule for large batches: the numbers
+    of such rounds are put into `others`, and what changed over time into `changes`.
     """
     problems, head = [], ledger.head
-    reader, tally = Reader(plan), ledger.tally()
+    reader, tally, resolved = Reader(plan), ledger.tally(), resolved_through(ledger, head)
     before: Round | None = None
     done = 0
     if tally is not None and is_of_other_format(tally.content):
@@ -286,14 +302,22 @@ def _decisions(
     for one in (one for ends in _stretches(head) for one in ledger.rounds(*ends)):
         granted = sum(pardon.after < one.number for pardon in pardons)
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
-        again = next_round(plan, before, reader.catch_up(ledger, then), reader.book)
+        known = min(then.issued, resolved)
+        again = round_after(plan, before, reader, ledger, then, resolved=known, lag=one.lag)
+        if again is None:
+            problems.append(f"round {one.number} was decided from pull {known + 1}, which is open")
+            break
         if tally is not None and tally.through == reader.through and tally != reader.tally():
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         if _is_of_another_rule(plan, one):
             again = _with_choice(again, one)
         wrong = _differences(one, again)
+        if wrong and _is_of_other_batches(one, again):
+            again = _with_choice(again, one)
+            others[_BATCHES].append(one.number)
+            wrong = _differences(one, again)
         if wrong and _is_of_other_noise(one):
-            other_noise.append(one.number)
+            others[_NOISE].append(one.number)
             wrong = _differences(one, _with_noise(_with_choice(again, one), one))
         problems += [f"round {one.number}: decided again, it has another {key}" for key in wrong]
         advance(reader.read - done)
@@ -331,7 +355,7 @@ def _with_noise(again: Round, one: Round) -> Round:
 def _differences(one: Round, again: Round) -> list[str]:
     """Return in what two rounds differ, editions aside."""
     mine, other = (
-        replace(x, seen={k: v for k, v in x.seen.items() if k not in ("edition", "noise")})
+        replace(x, seen={k: v for k, v in x.seen.items() if k not in _EDITIONS})
         for x in (one, again)
     )
     return [

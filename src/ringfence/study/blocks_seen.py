@@ -4,6 +4,8 @@ A block of an arm counts once, by the mean of its pulls there: repeats of an ite
 group, are no further evidence of their own. May touch core.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
@@ -23,9 +25,18 @@ _LEAST = 64  # blocks that there is room for
 class BlocksSeen:
     """Sums and numbers of pulls by arm and block, of what each pull contributes to attributes."""
 
-    def __init__(self, arm_count: int, width: int, blocks: int) -> None:
-        """Begin without pulls; there are so many blocks for whom the verdict is, or ENDLESS."""
-        self.blocks = blocks
+    def __init__(
+        self,
+        arm_count: int,
+        width: int,
+        blocks: int,
+        share: Callable[..., None] = fill_sharing,
+    ) -> None:
+        """Begin without pulls; there are so many blocks for whom the verdict is, or ENDLESS.
+
+        `share` is `fill_sharing`, or the same compiled.
+        """
+        self.blocks, self._share = blocks, share
         self._sums = np.zeros((arm_count, _LEAST, width))
         self._told = np.zeros((arm_count, _LEAST), np.int64)
 
@@ -45,7 +56,7 @@ class BlocksSeen:
 
     def copied(self) -> "BlocksSeen":
         """Return one that can go on without this one."""
-        other = BlocksSeen(0, 0, self.blocks)
+        other = BlocksSeen(0, 0, self.blocks, self._share)
         other._sums, other._told = self._sums.copy(), self._told.copy()
         return other
 
@@ -115,8 +126,8 @@ class BlocksSeen:
         common.products[:, :, ~shared, :] = common.products[:, :, :, ~shared] = 0.0
         common.sums[:, :, ~shared] = 0.0
         sharing = no_sharing(*found.shape)
-        fill_sharing(
-            sharing, found, covariances, common, priority, self.blocks, sharing_work(*found.shape)
-        )
+        noise = np.ascontiguousarray(covariances)
+        work = sharing_work(*found.shape)
+        self._share(sharing, found, noise, common, priority, self.blocks, work)
         fill_rooms(sharing, self.counts, ENDLESS)
         return found, sharing

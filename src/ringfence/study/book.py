@@ -5,7 +5,7 @@ give the same numbers to the last bit, whoever evaluated them and when. May touc
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,11 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
-from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own
+from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own, fill_sharing
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
-from ringfence.core.statistics import SHARE_UP_TO, contribution, contributions
+from ringfence.core.statistics import MEAN, SHARE_UP_TO, contribution, contributions
+from ringfence.core.variances import no_log_variances
 from ringfence.policies.evidence import Evidence
 from ringfence.study.blocks_seen import BlocksSeen
 from ringfence.study.facts import FAILED_METRIC
@@ -44,6 +45,11 @@ def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
     Two at least, unless all noise was stated: from one none can be estimated.
     """
     return max(1 if noise.is_whole(problem) else 2, problem.least_pulls)
+
+
+def _are_means(kinds: Integers) -> Mask:
+    """Tell which attributes are means of what pulls contribute, and no function of one's own."""
+    return np.asarray((kinds >= MEAN) & (kinds <= SHARE_UP_TO))
 
 
 class Book:
@@ -61,6 +67,7 @@ class Book:
         prices: Floats | None = None,
         blocks: int | None = None,
         has_hours: bool = False,
+        share: Callable[..., None] = fill_sharing,
         watches_time: bool = False,
     ) -> None:
         """Begin without observations; `metrics` are the columns of what will be added.
@@ -105,7 +112,7 @@ class Book:
         self._blocks: BlocksSeen | HoursSeen | None = None
         self.over_time = nothing_told(len(arms), metric_count) if watches_time else None
         if blocks is not None:
-            self._blocks = BlocksSeen(len(arms), width, blocks)
+            self._blocks = BlocksSeen(len(arms), width, blocks, share)
         elif has_hours:
             self._blocks = HoursSeen(len(arms), width)
 
@@ -151,7 +158,7 @@ class Book:
         """Return what each pull contributes to the means and shares [pull, attribute]."""
         recipe = self._recipe
         found = np.zeros((len(metrics), len(recipe.kinds)))
-        for c in np.flatnonzero(recipe.kinds <= SHARE_UP_TO).tolist():
+        for c in np.flatnonzero(_are_means(recipe.kinds)).tolist():
             column = metrics[:, recipe.metric_of[c]]
             found[:, c] = recipe.signs[c] * contributions(recipe.kinds[c], recipe.levels[c], column)
         return found
@@ -421,13 +428,16 @@ class Book:
         fill_pooled(pooled, self.scatters, self.counts)
         fill_scales(scales, pooled)
         means = self.problem.means
-        fill_covariances(covariances, self.scatters, self.counts, pooled, self.estimates, means)
+        fill_covariances(
+            covariances, self.scatters, self.counts, pooled, self.estimates, means,
+            no_log_variances(*self.estimates.shape),
+        )  # fmt: skip
         if not self._known.says_nothing:
             self._known.replace_scales(scales)
             self._known.replace_covariances(covariances)
         covariances[:, self.is_constant, :] = covariances[:, :, self.is_constant] = 0.0
         estimates, sharing, hours = self.estimates, None, None
-        shared = self._recipe.kinds <= SHARE_UP_TO
+        shared = _are_means(self._recipe.kinds)
         shared[self._of_failures] &= not self.failures.any()
         if isinstance(self._blocks, BlocksSeen):
             of_blocks = self._blocks.noise_of_blocks(covariances, self.counts)

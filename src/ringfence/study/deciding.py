@@ -25,10 +25,12 @@ from ringfence.core.gaps import pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.problem import Problem
 from ringfence.core.schedule import Phase
+from ringfence.core.sharing import fill_sharing
 from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms, round_stream
 from ringfence.policies.course import Course, Opening, asked
 from ringfence.policies.evidence import Evidence
+from ringfence.policies.groups import GROUPS_EDITION, is_cut, pulls_of
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy, require_answer, rules_in_words
 from ringfence.study.book import Book, least_pulls
@@ -40,6 +42,7 @@ from ringfence.study.facts import (
     Rejection,
     Round,
 )
+from ringfence.study.patience import Patient, Quicken
 from ringfence.study.sharing import Sharing
 from ringfence.study.snapshot import Snapshot
 
@@ -51,6 +54,7 @@ class Plan:
     definition: Definition
     problem: Problem
     policy: Policy
+    quicken: Quicken | None = None
 
     @classmethod
     def of(
@@ -58,8 +62,12 @@ class Plan:
         definition: Definition,
         functions: Functions | None = None,
         policy: Policy | None = None,
+        quicken: Quicken | None = None,
     ) -> "Plan":
-        """Read a definition's expressions and find its policy, unless it is given."""
+        """Read a definition's expressions and find its policy, unless it is given.
+
+        `quicken` makes what has taken long quicker.
+        """
         problem = Problem.parse(
             definition.objective,
             definition.constraints,
@@ -67,13 +75,23 @@ class Plan:
             answer=definition.answer,
         )
         chosen = require_answer(policy or find_policy(definition.policy), problem.question)
-        return cls(definition, problem, chosen)
+        return cls(definition, problem, chosen, quicken)
 
     @property
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
         shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
         return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
+
+    @cached_property
+    def decide(self) -> Patient:
+        """What the course decides with."""
+        return Patient(self.course.decide, self.quicken)
+
+    @cached_property
+    def share(self) -> Patient:
+        """What finds out what arms tell of each other."""
+        return Patient(fill_sharing, self.quicken)
 
     @property
     def arm_count(self) -> int:
@@ -175,6 +193,7 @@ class Plan:
             counts_failures=self.definition.counts_failures,
             prices=self.allowance(0).relative,
             blocks=self.sharing.blocks_of_truth,
+            share=self.share,
             has_hours=self.sharing.has_hours,
             watches_time=not self.definition.blocks,
         )
@@ -187,7 +206,8 @@ class Standing:
     `spent` is what was charged so far; `broken` arms failed too often in a row. Arms that come
     `back` were pardoned. By arm, `missing` are the pulls of its rounds that were never made or are
     void, and `lost` those of the last round that will never report. `gone` arms are named with the
-    phase in which they first had no pulls.
+    phase in which they first had no pulls. Pulls `in_flight`, by arm, were decided and are not
+    seen; what they cost is `promised`.
     """
 
     budget: int
@@ -197,11 +217,13 @@ class Standing:
     missing: Sequence[int] = ()
     lost: Sequence[int] = ()
     gone: Sequence[tuple[int, int]] = ()
+    in_flight: Sequence[int] = ()
+    promised: int = 0
 
     @property
     def left(self) -> int:
         """What may still be spent."""
-        return self.budget - self.spent
+        return self.budget - self.spent - self.promised
 
     def had(self, before: Round, arm: int) -> int:
         """Return how many pulls an arm had, with those that failed."""
@@ -209,18 +231,30 @@ class Standing:
         return before.before[arm] + before.allocation[arm] - missing
 
 
-def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book) -> Round:
-    """Return the round after `before`, which must be over.
+def next_round(
+    plan: Plan,
+    before: Round | None,
+    standing: Standing,
+    book: Book,
+    *,
+    lag: int = 1,
+    through: int = 0,
+) -> Round:
+    """Return the round after `before`, of which pulls may be in flight only where there is a lag.
 
     A budget raised within a phase is taken up at its end: the phase is first brought to its new
-    total, and then ends.
+    total, and then ends. A first round is told the `lag` of the study. With one, the pulls
+    `through` some number are in the book.
     """
     seen: dict[str, object] = {
         "budget": standing.budget,
         "spent": standing.spent,
         "edition": plan.policy.edition,
     }
+    if before is not None and before.lag > 1:
+        seen |= {"lag": before.lag, "through": through}
     if before is None:
+        seen |= {"lag": lag} if lag > 1 else {}
         everyone = np.ones(plan.arm_count, np.bool_)
         return _round(plan, None, 0, _first_allocation(plan, standing), everyone, [], seen)
     alive = np.array(before.alive)
@@ -231,7 +265,10 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
     allowance = plan.allowance(standing.budget)
-    evidence = book.evidence(alive, plan.priority, left=allowance.left(standing.spent))
+    promised = standing.spent + standing.promised
+    evidence = book.evidence(alive, plan.priority, left=allowance.left(promised))
+    if standing.in_flight:
+        evidence = evidence._replace(in_flight=np.array(standing.in_flight, np.int64))
     seen |= {
         "noise": NOISE_EDITION,
         "counts": evidence.counts.tolist(),
@@ -255,6 +292,8 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
         room = plan.room(before)
         allocation = handed_on(allocation, room, alive, plan.priority, plan.prices)
         is_last = not any(allocation)  # every item was seen
+    if decided.is_cut:
+        seen["groups"] = GROUPS_EDITION
     return _round(
         plan, before, decided.phase, allocation, alive, [*left, *decided.left], seen,
         is_last=is_last,
@@ -263,9 +302,13 @@ def next_round(plan: Plan, before: Round | None, standing: Standing, book: Book)
 
 @dataclass(frozen=True)
 class _Decision:
-    """What the policy's course decided: who is pulled how often, and whom it dropped."""
+    """What the policy's course decided: who is pulled how often, and whom it dropped.
+
+    It `is_cut` if it decided a batch in groups.
+    """
 
     goes_on: bool
+    is_cut: bool
     phase: int
     allocation: list[int]
     left: list[Rejection]
@@ -290,11 +333,13 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     uniforms = round_stream(plan.definition.seed, before.number + 1).random(slots)
     compared = plan.policy.has_phases or plan.problem.is_relative
     seen = evidence._replace(
-        baseline=np.array([-1 if plan.baseline is None or not compared else plan.baseline])
+        estimates=np.ascontiguousarray(evidence.estimates),
+        covariances=np.ascontiguousarray(evidence.covariances),
+        baseline=np.array([-1 if plan.baseline is None or not compared else plan.baseline]),
     )
     alive = evidence.alive.copy()
     with rules_in_words(plan.policy):
-        goes_on = bool(course.decide(seen, state, uniforms, size, fresh))
+        goes_on = bool(plan.decide(seen, state, uniforms, size, fresh))
     if goes_on and slots > 0:  # phases are cut to what is paid for by whoever fills them
         goes_on = keep_paid(fresh, allowance.array, standing.left, plan.priority)
     if state.faults[0]:
@@ -302,7 +347,8 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     left = _rejections(
         plan, seen._replace(alive=alive), state.dropped[: state.dropped_count[0]].tolist()
     )
-    return _Decision(goes_on, int(state.phase[0]), fresh.tolist(), left)
+    in_groups = slots > 0 and is_cut(pulls_of(evidence.counts), size)
+    return _Decision(goes_on, in_groups, int(state.phase[0]), fresh.tolist(), left)
 
 
 def _round(

@@ -12,11 +12,13 @@ from numbers import Integral
 from typing import Any
 
 from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
-from ringfence.study.deciding import Plan, next_round
+from ringfence.study.advancing import resolved_through, round_after
+from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Kept, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
 from ringfence.study.holding import end_what_lasts_too_long
 from ringfence.study.items import Items
+from ringfence.study.lagging import first_lag
 from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.pardoning import NOBODYS, Pardoning
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
@@ -76,6 +78,18 @@ class Desk:
     def _now(self, ledger: Ledger) -> float:
         return ledger.now if self.clock is None else self.clock()
 
+    def begin(self, workers: int) -> None:
+        """Decide the first round for so many workers, unless somebody has: they say the lag."""
+        if workers == 1 or self.head.round >= 0:
+            return
+        with self.storage.writing(self.name) as ledger:
+            self._lookout.require_same(ledger)
+            reader = self._lookout.reader
+            if ledger.head.round < 0 and (
+                begun := self._advance(ledger, ledger.head, reader, workers=workers)
+            ):
+                ledger.set_head(begun[0])
+
     def ask(self, count: int = 1, *, holder: str | None = None) -> list[PullFact]:
         """Lease up to `count` pulls; none means that others must be told first, or that all were.
 
@@ -115,8 +129,8 @@ class Desk:
                 if head.issued < head.round_end:
                     fresh, head = self._issue(ledger, head, count - len(leased), deadline, holder)
                     leased += fresh
-                elif head.unresolved == 0:
-                    head, reader = self._advance(ledger, head, reader)
+                elif (advanced := self._advance(ledger, head, reader)) is not None:
+                    head, reader = advanced
                 else:
                     break
             if head != before:
@@ -188,11 +202,20 @@ class Desk:
         )
         return live, head
 
-    def _advance(self, ledger: Ledger, head: Head, reader: Reader) -> tuple[Head, Reader]:
-        """Decide the next round; return where the study stands then, and what was read."""
+    def _advance(
+        self, ledger: Ledger, head: Head, reader: Reader, *, workers: int = 1
+    ) -> tuple[Head, Reader] | None:
+        """Decide the next round, if what it rests on is known.
+
+        Return where the study stands then, and what was read.
+        """
+        before = ledger.round(head.round) if head.round >= 0 else None
+        resolved = resolved_through(ledger, head)
+        lag = first_lag(self.plan, workers, head.budget) if before is None else before.lag
         reader = furthest(reader, ledger, head).copied()
-        standing = reader.catch_up(ledger, head)
-        decided = next_round(self.plan, reader.last, standing, reader.book)
+        decided = round_after(self.plan, before, reader, ledger, head, resolved=resolved, lag=lag)
+        if decided is None:
+            return None
         ledger.add_round(decided)
         if is_due(reader, decided) and (tally := reader.tally()) is not None:
             ledger.set_tally(tally)
@@ -200,7 +223,7 @@ class Desk:
             head,
             round=decided.number,
             round_end=decided.first + decided.size - 1,
-            charged=standing.spent,
+            charged=int(decided.seen["spent"]),
             finished=decided.is_last,
         )
         return head, reader

@@ -14,7 +14,7 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
 
-_SPARED = ("prices", "blocks")
+_SPARED = ("prices", "blocks", "lag")
 NO_HOUR = -1  # in arrays, where no hour was kept
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 
@@ -33,8 +33,9 @@ class Definition:
     `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
     `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
     `answer` is which arms are asked for. `prices` are what a pull takes of the budget, by arm, both
-    in the smallest amount that counts; without them the budget is one of pulls. `blocks` say what
-    pulls of different arms share, as `study/sharing.py` reads it.
+    in the smallest amount that counts; without them the budget is one of pulls. With a `lag` pull
+    t is decided from the pulls up to t - lag; without one, whoever begins the study says. `blocks`
+    say what pulls of different arms share, as `study/sharing.py` reads it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Definition:
     answer: str = BEST_FEASIBLE.name
     prices: tuple[int, ...] = ()
     blocks: Mapping[str, Any] = field(default_factory=dict)
+    lag: int | None = None
 
     @property
     def arm_names(self) -> tuple[str, ...]:
@@ -258,7 +260,8 @@ class Round:
 
     `first` is the number of its first pull; `before` counts each arm's pulls in earlier rounds.
     `seen` holds the evidence, `left` the arms that left when it was decided. A round without pulls
-    may still reject; after the one that `is_last` nothing is left to be done.
+    may still reject; after the one that `is_last` nothing is left to be done. With a `lag` above 1
+    it was decided from the pulls `through` some number, while those after it were in flight.
     """
 
     number: int
@@ -275,6 +278,31 @@ class Round:
     def size(self) -> int:
         """How many pulls it has."""
         return sum(self.allocation)
+
+    @property
+    def end(self) -> int:
+        """The number of its last pull."""
+        return self.first + self.size - 1
+
+    @property
+    def lag(self) -> int:
+        """How far before a pull that is decided those lie that are known by then."""
+        return int(self.seen.get("lag", 1))
+
+    @property
+    def through(self) -> int:
+        """The number of the last pull that was seen when it was decided."""
+        return int(self.seen.get("through", self.first - 1))
+
+    @property
+    def seen_next(self) -> int:
+        """The number of the last pull that the next decision sees for certain.
+
+        That is its own last where there is no lag, and after the first pulls of all arms.
+        """
+        if self.lag == 1 or self.number == 0:
+            return self.end
+        return max(self.through, self.end + 1 - self.lag)
 
     @property
     def edition(self) -> Any:
@@ -342,9 +370,9 @@ class Kept:
 class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 
-    `unresolved` pulls of the round are neither told nor failed. `charged` is what pulls in rounds
-    before this one took of the budget. `broken` arms failed too often in a row. `pardons` counts
-    those that were granted.
+    `unresolved` pulls are neither told nor failed. `charged` is what the pulls that this round was
+    decided from took of the budget. `broken` arms failed too often in a row. `pardons` counts those
+    that were granted.
     """
 
     budget: int
@@ -380,8 +408,8 @@ class PastFact:
 class Pardon:
     """What no longer counts, from the decision after round `after` on: for arms that come back.
 
-    `void` pulls, of earlier rounds, are as if they had been cancelled; `reopened` ones, of the
-    round itself, were issued again. `arms` are those that come back, each with the ordinal from
+    `void` pulls, which the round was decided from, are as if they had been cancelled; so many later
+    ones were `reopened`: issued again. `arms` are those that come back, each with the ordinal from
     which on its failures count again towards too many in a row.
     """
 

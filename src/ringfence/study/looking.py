@@ -80,11 +80,12 @@ class Lookout:
             head, brought = ledger.head, ledger.brought()
             with self._one_reads:  # the others then find it read
                 reader = self._settled(known, ahead, ledger, head, brought, keep=wanted)
-            if not head.round_is_over and samples:
+            is_whole = reader.through == head.round
+            if not is_whole and samples:
                 reader = reader.copied()
                 reader.catch_up(ledger, head, keep=wanted, ahead=ahead)
                 self._ahead = reader.latest and reader.latest.resolved()
-            elif not head.round_is_over:
+            elif not is_whole:
                 reader, self._begun, kept = begun.gone_on_from(reader, ledger, head)
             view = View(
                 created_at=ledger.created_at,
@@ -129,16 +130,22 @@ class Lookout:
         *,
         keep: bool,
     ) -> Reader:
-        """Return what was read of all rounds that are over, nothing of others."""
-        over = head if head.round_is_over else replace(head, round=head.round - 1)
+        """Return what was read of all rounds that are over, nothing of others.
+
+        With a lag it is what the last decision saw: the next one goes on from there.
+        """
+        current = ledger.round(head.round) if head.round >= 0 else None
+        is_over = head.round_is_over and (current is None or current.seen_next == current.end)
+        over = head if is_over else replace(head, round=head.round - 1)
+        until = None if is_over or current is None else current.through
         latest = self.reader  # by another thread, perhaps of a later moment than this view
         if latest.progress[:3] <= (head.pardons, over.round, brought):
             known = latest if latest.progress[:2] >= known.progress[:2] else known
         is_old = known.pardons < head.pardons or known.through < over.round
-        is_old = is_old or (head.round_is_over and known.past < brought)
+        is_old = is_old or (is_over and known.past < brought)
         if is_old or (keep and not known.is_kept):
             known = furthest(known, ledger, head).copied()
-            known.catch_up(ledger, over, keep=keep, ahead=ahead)
+            known.catch_up(ledger, over, until=until, keep=keep, ahead=ahead)
             self.keep(known)
         return known
 

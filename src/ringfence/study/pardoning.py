@@ -26,6 +26,11 @@ class Pardoning:
     ledger: Ledger
     reader: Reader
 
+    @property
+    def _seen(self) -> int:
+        """The number of the last pull that a decision saw."""
+        return 0 if self.reader.last is None else self.reader.last.through
+
     def revive(self, arm: int) -> str:
         """Bring an arm back that was withdrawn, or tell that it is in the running."""
         head = self.ledger.head
@@ -50,14 +55,14 @@ class Pardoning:
 
     def forgive(self, numbers: Sequence[int]) -> int:
         """Give back pulls that failed, or were told in place of a failure; return how many."""
-        head, known = self.ledger.head, set(self.reader.void)
+        known = set(self.reader.void)
         failed = [
             pull
             for pull in self.ledger.pulls(numbers)
             if (pull.state == State.FAILED or pull.stands_in) and pull.number not in known
         ]
-        again = [pull for pull in failed if pull.round == head.round]
-        void = [pull for pull in failed if pull.round < head.round and pull.charged]
+        again = [pull for pull in failed if pull.number > self._seen]
+        void = [pull for pull in failed if pull.number <= self._seen and pull.charged]
         if again or void:
             self._grant({pull.arm for pull in (*again, *void)}, again, void)
         return len(again) + len(void)
@@ -68,7 +73,7 @@ class Pardoning:
         again: Sequence[PullFact] = (),
         void: Sequence[PullFact] = (),
     ) -> None:
-        """Write a pardon; pulls of the round that is not over are issued again."""
+        """Write a pardon; pulls that no decision has seen are issued again."""
         ledger, head = self.ledger, self.ledger.head
         named = {arm: self._since(arm) for arm in arms} | dict.fromkeys(self._beside(arms), 0)
         reopened = [_issued_again(pull) for pull in (*again, *self._cancelled(named))]
@@ -108,12 +113,11 @@ class Pardoning:
         return [one.arm for one in gone if one.is_beside_baseline]
 
     def _cancelled(self, arms: Collection[int]) -> list[PullFact]:
-        """Return the pulls of this round that arms were not given because they were broken."""
+        """Return pulls that arms were not given because they were broken, and no decision saw."""
         head = self.ledger.head
         if not set(head.broken).intersection(arms):
             return []
-        first = self.ledger.round(head.round).first
-        pulls = self.ledger.pulls_between(first, head.issued)
+        pulls = self.ledger.pulls_between(self._seen + 1, head.issued)
         return [pull for pull in pulls if pull.state == State.CANCELLED and pull.arm in arms]
 
     def _require_room(self, arm: int, name: str) -> None:
@@ -121,7 +125,7 @@ class Pardoning:
         head, reader = self.ledger.head, Reader(self.plan)
         standing = reader.catch_up(self.ledger, head)
         lacks = self.plan.least_pulls - int(reader.book.counts[arm])
-        left = standing.left - self._open_cost(head, reader)
+        left = standing.budget - standing.spent - self._open_cost(head, reader)
         is_pulled = reader.last is not None and reader.last.alive[arm]
         room = int(self.plan.room(reader.last)[arm])
         if lacks > room and not is_pulled:
@@ -143,13 +147,14 @@ class Pardoning:
         )
 
     def _open_cost(self, head: Head, reader: Reader) -> int:
-        """Return what the pulls of this round cost that may still be told."""
-        if reader.last is None:
+        """Return what the pulls cost that were decided and may still be told."""
+        last = reader.last
+        if last is None:
             return 0
-        open_ = np.array(reader.last.allocation)
-        made = self.ledger.harvest(reader.last.first, head.issued)
-        is_over = made.is_told | made.is_failed | ~made.is_charged
-        np.subtract.at(open_, made.arms[is_over], 1)
+        made = self.ledger.harvest(last.through + 1, head.issued)
+        is_open = ~made.is_told & ~made.is_failed & made.is_charged
+        rest, _ = last.places(head.issued + 1 - last.first, last.size)
+        open_ = np.bincount([*made.arms[is_open], *rest], minlength=self.plan.arm_count)
         return self.plan.allowance(head.budget).cost(open_.tolist())
 
 

@@ -95,6 +95,7 @@ class Reader:
         self._missing = np.zeros(plan.arm_count, np.int64)
         self._failing = np.zeros(plan.arm_count, np.int64)
         self._lost = np.zeros(plan.arm_count, np.int64)  # of the last round
+        self._read_of = np.zeros(plan.arm_count, np.int64)  # pulls, whatever became of them
         self._spent = 0  # an amount
         self._prices = plan.prices
         self._granted: tuple[Pardon, ...] = ()
@@ -112,6 +113,7 @@ class Reader:
             _missing=self._missing.copy(),
             _failing=self._failing.copy(),
             _lost=self._lost.copy(),
+            _read_of=self._read_of.copy(),
         )
         return other
 
@@ -144,9 +146,15 @@ class Reader:
             self._since[arm] = max(self._since[arm], ordinal)
 
     def catch_up(
-        self, ledger: Ledger, head: Head, *, keep: bool = False, ahead: Ahead | None = None
+        self,
+        ledger: Ledger,
+        head: Head,
+        *,
+        until: int | None = None,
+        keep: bool = False,
+        ahead: Ahead | None = None,
     ) -> Standing:
-        """Read what is new; a round that is not over is read as far as it goes.
+        """Read what is new; a round that is not over is read as far as it goes, or `until` a pull.
 
         With `keep` the observations themselves are kept too, for `samples`. Pulls that are
         `ahead` are not read again.
@@ -159,26 +167,25 @@ class Reader:
         brought = ledger.past(self.past)
         for start in range(self.through + 1, head.round + 1, _AT_ONCE):
             rounds = ledger.rounds(start, min(start + _AT_ONCE, head.round + 1))
-            first, end = self.read + 1, min(_end(rounds[-1]), head.issued)
-            harvest = None
-            if end >= first:
-                found = harvest_of(ledger, first, end, ahead)
-                harvest = self._valid(found, first)
-                self.latest = Ahead(self.read, found, head.pardons)
+            first = self.read + 1
+            harvest = self._found(ledger, rounds[-1].through, ahead, keep=keep)
             for one in rounds:
+                if self.last is not None:
+                    self._add_until(min(self.last.seen_next, one.through), harvest, first)
                 brought = self._bring(brought, one.number - 1)
-                place = one.first - first
-                if place >= 0:  # else it was begun
+                self._add_until(one.through, harvest, first)
+                if one.through == self.read:  # else it was begun
                     self._replace_lost(one)
-                if harvest is not None and one.size:
-                    fresh = harvest.part(slice(max(place, 0), max(place + one.size, 0)))
-                    self._add(fresh, first + max(place, 0))
                 self._part(one)
                 self.through, self.last = one.number, one
-            if harvest is not None:
-                self.kept = self.kept.followed_by(harvest, end) if keep else self.kept
-                self.read = end
+        first, end, harvest = self.read + 1, 0, None
+        if self.last is not None:
+            end = min(self.last.end, head.issued) if until is None else until
+            harvest = self._found(ledger, end, ahead, keep=keep)
+            self._add_until(min(self.last.seen_next, end), harvest, first)
         self._bring(brought, head.round)
+        self._add_until(end, harvest, first)
+        in_flight = self.in_flight
         return Standing(
             budget=head.budget,
             spent=self._spent,
@@ -187,7 +194,37 @@ class Reader:
             missing=tuple(self._missing.tolist()),
             lost=tuple(self._lost.tolist()),
             gone=tuple((one.rejection.arm, one.phase) for one in self.departures),
+            in_flight=in_flight,
+            promised=sum(price * n for price, n in zip(self._prices, in_flight, strict=False)),
         )
+
+    def _found(
+        self, ledger: Ledger, last: int, ahead: Ahead | None, *, keep: bool
+    ) -> Harvest | None:
+        """Return what became of the pulls after those that were read, up to number `last`."""
+        first = self.read + 1
+        if last < first:
+            return None
+        found = harvest_of(ledger, first, last, ahead)
+        harvest = self._valid(found, first)
+        self.latest = Ahead(self.read, found, self.pardons)
+        self.kept = self.kept.followed_by(harvest, last) if keep else self.kept
+        return harvest
+
+    def _add_until(self, last: int, harvest: Harvest | None, first: int) -> None:
+        """Add the pulls up to number `last`, of a harvest that begins with number `first`."""
+        if harvest is not None and last > self.read:
+            fresh = harvest.part(slice(self.read + 1 - first, last + 1 - first))
+            self._add(fresh, self.read + 1)
+            self.read = last
+
+    @property
+    def in_flight(self) -> tuple[int, ...]:
+        """Return by arm the pulls that were decided and not read; none where rounds are whole."""
+        if self.last is None or self.last.lag == 1:
+            return ()
+        promised = np.array(self.last.before) + np.array(self.last.allocation)
+        return tuple((promised - self._read_of).tolist())
 
     def begin(self, ledger: Ledger, head: Head, until: int, ahead: Ahead | None) -> None:
         """Read the first pulls of the round that is not over, up to number `until`.
@@ -197,7 +234,7 @@ class Reader:
         """
         brought, current = ledger.past(self.past), ledger.round(head.round)
         self._bring(brought, current.number - 1)
-        if current.first > self.read:
+        if current.through == self.read:
             self._replace_lost(current)
         first = self.read + 1
         self._add(self._valid(harvest_of(ledger, first, until, ahead), first), first)
@@ -260,8 +297,8 @@ class Reader:
         """Add a round's observations, whose numbers begin at `first`, by arm in order of ordinals.
 
         What an arm yields after it failed too often in a row is left out: how much there is
-        depends on who was quicker. For the same reason the rest of its round counts as spent,
-        whether it was evaluated or not.
+        depends on who was quicker. For the same reason the rest of what was decided counts as
+        spent, whether it was evaluated or not.
         """
         is_over = harvest.is_told | harvest.is_failed
         is_used = harvest.is_charged & is_over
@@ -275,6 +312,10 @@ class Reader:
         self.lost += int(np.count_nonzero(is_lost))
         self.used += int(np.count_nonzero(is_used))
         for arm, mine in by_arm(harvest.arms, self.plan.arm_count):
+            self._read_of[arm] += len(mine)
+            if arm in self.broken:
+                self._spent += self._prices[arm] * len(mine)
+                continue
             good = mine[: self._good(arm, harvest, mine)]
             used = int(np.count_nonzero(is_used[good])) + len(mine) - len(good)
             self._spent += self._prices[arm] * used
@@ -377,6 +418,8 @@ class Reader:
             "losing": _pairs(self._lost),
             "departures": [[vars(one.rejection), one.round, one.phase] for one in self.departures],
         }
+        if self.last is not None and self.last.lag > 1:
+            plain["read of"] = _pairs(self._read_of)
         return Tally(self.through, pack(plain, sums))
 
     @classmethod
@@ -408,8 +451,9 @@ class Reader:
             ("missing", self._missing),
             ("failing", self._failing),
             ("losing", self._lost),
+            ("read of", self._read_of),
         ):
-            for arm, count in plain[key]:
+            for arm, count in plain.get(key, ()) if key == "read of" else plain[key]:
                 counts[arm] = count
         self.departures = tuple(
             Departure(rejection_of(rejection), number, phase)
@@ -427,8 +471,3 @@ def pulse_of(created_at: float, head: Head, brought: int) -> str:
 def _pairs(counts: Integers) -> list[tuple[int, int]]:
     """Return counts by arm, without those that are zero."""
     return [(int(arm), int(counts[arm])) for arm in np.flatnonzero(counts)]
-
-
-def _end(one: Round) -> int:
-    """Return the number of a round's last pull."""
-    return one.first + one.size - 1

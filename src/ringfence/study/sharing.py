@@ -125,6 +125,12 @@ class Sharing:
         return np.array(sizes, dtype=np.int64)
 
     @cached_property
+    def block_sizes(self) -> Integers:
+        """How many pulls of an arm there are on each block, in the order of blocks."""
+        ordinals = np.arange(self.most_pulls)
+        return np.bincount(self._blocks(ordinals, np.full(len(ordinals), NO_HOUR)))
+
+    @cached_property
     def order(self) -> Integers:
         """The numbers of the items in the order in which every arm meets them."""
         order = order_of_items(self.seed, self.item_count)

@@ -7,6 +7,7 @@ approximate, the more so because pulls were chosen by what was seen. May touch p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -130,8 +131,8 @@ class Verdict(Rich):
     (`chance_keeps_limits`), "infeasible" where no arm does in at least 95% of them, else
     "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is the share in
     which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
-    `problem` is what was asked: the objective, the limits, and the question. `changes` are the
-    metrics that changed while the study ran.
+    `problem` is what was asked: the objective, the limits, and the question. `blocks` is what pulls
+    share, as `Sharing.plain` has it. `changes` are the metrics that changed while the study ran.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -174,6 +175,7 @@ class Verdict(Rich):
     answer: tuple[str, ...]
     problem: Problem = field(repr=False)
     doubts: tuple[Doubt, ...] = ()
+    blocks: Mapping[str, Any] | None = field(default=None, repr=False)
     changes: tuple[Change, ...] = ()
 
     @property
@@ -273,6 +275,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         answer=tuple(plan.definition.arm_names[arm] for arm in answer.arms),
         problem=plan.problem,
         doubts=doubts,
+        blocks=plan.sharing.plain(),
         changes=changes_of(book),
     )
 

@@ -26,7 +26,8 @@ from ringfence.interfaces.studies import Study
 from ringfence.reports.chances import percent
 from ringfence.reports.html import items
 from ringfence.reports.notebook import arms_table, block
-from ringfence.reports.verdict import CAVEAT, findings, outside, sentence, shown
+from ringfence.reports.sharing import CAVEAT
+from ringfence.reports.verdict import findings, outside, sentence, shown
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.doubting import Doubt, doubt_of
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running

@@ -12,6 +12,7 @@ import typer
 from ringfence.core.errors import InputError, RingfenceError
 from ringfence.interfaces.cli import (
     bench,
+    certify,
     compare,
     correcting,
     demo,
@@ -45,7 +46,7 @@ app.command("compare", cls=WithPolicies)(compare.compare)
 app.command("plan", cls=WithPolicies)(plan.plan)
 app.command("replay", cls=WithPolicies)(replay.replay)
 for _command in (
-    run.run, study.recommend, study.ask, study.tell, study.fail, correcting.lost,
+    run.run, study.recommend, certify.certify, study.ask, study.tell, study.fail, correcting.lost,
     correcting.revive, study.status, study.explain, study.export, study.doctor, study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)

@@ -69,6 +69,13 @@ def compare(
             "--target-error", help="With --family: budgets at which the first policy errs so often."
         ),
     ] = 0.05,
+    correlation: Annotated[
+        float,
+        typer.Option(
+            "--correlation",
+            help="With --family: arms share blocks, on which two pulls are so correlated.",
+        ),
+    ] = 0.0,
     errors: Annotated[
         int, typer.Option("--errors", help="With --family: how many errors to see in each cell.")
     ] = 200,
@@ -121,6 +128,7 @@ def compare(
                 policies=names,
                 target_error=target_error,
                 scales=scales or "known",
+                correlation=correlation,
                 least_errors=errors,
                 most_replications=most,
                 seed=seed,
@@ -130,7 +138,9 @@ def compare(
             )
         _show_tournament(result, figure, as_json=json)
         return
-    family_only = ("--figure", "--count", "--arms", "--target-error", "--errors", "--most")
+    family_only = (
+        "--figure", "--count", "--arms", "--target-error", "--correlation", "--errors", "--most",
+    )  # fmt: skip
     if others := said(context, *family_only):
         raise InputError(f"{others[0]} goes with --family. Name a family or leave it out.")
     if engine != "cpu":
@@ -208,6 +218,7 @@ def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None
     title = (
         f"Family {result.family}, {result.standings[0].instances} instances a size, budgets where "
         f"{first} errs {100 * result.target_error:g}%, {result.scales} noise"
+        + (f", blocks in common (correlation {result.correlation:g})" * (result.correlation > 0.0))
     )
     output.show_table(title, columns, shown)
     output.say("error: geometric mean over instances. harmed: instances with a ratio surely > 1.1")

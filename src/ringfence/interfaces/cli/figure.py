@@ -20,7 +20,7 @@ def figure(
         str,
         typer.Option(
             "--kind",
-            help="map, timeline, allocation or evidence.",
+            help="map, timeline, allocation, evidence, differences; items or hours.",
             autocompletion=completing.among(*KINDS),
         ),
     ] = "map",
@@ -33,7 +33,7 @@ def figure(
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
-    """Draw a study: the map of its arms, its timeline, its allocation or its evidence."""
+    """Draw a study: its map, timeline, allocation, evidence or differences; its items or hours."""
     from ringfence.reports.charts import require_chart_path, require_study_chart, save_chart
 
     require_study_chart(kind, theme)

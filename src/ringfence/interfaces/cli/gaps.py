@@ -47,6 +47,11 @@ def _show(document: dict[str, Any], problem: Any) -> None:
             f"Limits are relative to {document['baseline']}: margins and gaps are of what an arm "
             "is beyond it. Rates and bounds are not known then."
         )
+    if document["shares_blocks"]:
+        output.say(
+            "Arms share blocks: what a block does to all of them cancels in their differences, "
+            "which gaps do not know. Rates and bounds are of arms that share nothing, and left out."
+        )
     if not document["feasible"] and len(problem.constraints) > 1:
         output.say("Violations of different constraints are compared in units of their noise.")
     rows = [

@@ -7,7 +7,8 @@ from typer.core import TyperCommand
 
 from ringfence.interfaces.cli import completing
 
-KINDS, THEMES = ("map", "timeline", "allocation", "evidence"), ("light", "dark", "print")
+KINDS = ("map", "timeline", "allocation", "evidence", "differences", "items", "hours")
+THEMES = ("light", "dark", "print")
 
 Answer = Annotated[
     str | None,

@@ -116,10 +116,12 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     target.print(drawn)
 
 
-def show_fitting(title: str, layouts: Sequence["Layout"], *, whole: bool = False) -> "Layout":
+def show_fitting(
+    title: str, layouts: Sequence["Layout"], *, whole: bool = False, stands_out: bool = True
+) -> "Layout":
     """Print the first layout that has room, or the first of all if it is to be `whole`.
 
-    The first row stands out. Return what was shown, so that what it leaves out can be told.
+    The first row may stand out. Return what was shown, so that what it leaves out can be told.
     """
     target = console()
     chosen, widths = layouts[0], _widths(layouts[0], _EVER)
@@ -132,12 +134,13 @@ def show_fitting(title: str, layouts: Sequence["Layout"], *, whole: bool = False
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0),
     )  # fmt: skip
     height = max(len(column.head) for column in chosen.columns)
+    first = "bold" if stands_out else None
     for column, width in zip(chosen.columns, widths, strict=True):
         justify: Literal["left", "right"] = "right" if column.least is None else "left"
         head = Text("\n" * (height - len(column.head)) + tamed("\n".join(column.head)))
         drawn.add_column(head, justify=justify, overflow="fold", width=width)
     for place, row in enumerate(zip(*(one.cells for one in chosen.columns), strict=True)):
-        drawn.add_row(*(Text(tamed(cell)) for cell in row), style="bold" if place == 0 else None)
+        drawn.add_row(*(Text(tamed(cell)) for cell in row), style=first if place == 0 else None)
     target.width = max(target.width, sum(widths) + _GAP * len(widths))
     target.print(drawn)
     return chosen

@@ -14,6 +14,7 @@ from ringfence.interfaces.cli.options import Json, Replications, Scales, Seed, T
 
 if TYPE_CHECKING:
     from ringfence.reports.replay import Replay, ReplayRow
+    from ringfence.simulation.logs import Reading
 
 _MOST_ANSWERS = 2
 _LEAST_SHARE = 0.005
@@ -36,6 +37,13 @@ def replay(
         typer.Option(
             "--baseline",
             help="The arm that limits such as 'mean(ms) <= 1.1 * baseline' are relative to.",
+        ),
+    ] = None,
+    item: Annotated[
+        str | None,
+        typer.Option(
+            "--item",
+            help="The column of what all arms were tried on, such as a task: each item once.",
         ),
     ] = None,
     budgets: Annotated[
@@ -90,6 +98,7 @@ def replay(
             objective=objective,
             constraints=constraint,
             baseline=baseline,
+            item=item,
             budgets=amounts,
             policies=names,
             replications=replications,
@@ -114,8 +123,6 @@ def replay(
 
 
 def _show_truth(found: "Replay") -> None:
-    from ringfence.reports.replay import INDEPENDENCE
-
     log = found.log
     if found.doubts:
         output.say("FORCED: this table cannot answer the question. What follows is for looking at.")
@@ -124,27 +131,35 @@ def _show_truth(found: "Replay") -> None:
     readings = "; ".join(f"{name} = {one.value:.4g}" for name, one in log.answer.readings.items())
     what = "is the best feasible arm" if log.feasible else "comes nearest; no arm is feasible"
     output.say(f"truth of the table: {log.answer.name} {what} ({readings})")
-    output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")
+    if log.item is None:
+        output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")
+    else:
+        output.say(f"  by {log.items:,} items ({log.item}), which each of {len(log.arms)} arms has")
     if log.instance.baseline is not None:
         output.say(f"  {_limits(found)}")
     for note in found.notes:
         output.say(f"  {note}")
-    output.say(f"  {INDEPENDENCE}")
+    output.say(f"  {found.assumption}")
     arms = sorted(log.arms, key=lambda arm: (arm.kind != "optimal", -arm.chance))
     rows = [
         [
             arm.name,
             str(arm.rows),
-            *(f"{one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for one in arm.readings.values()),
+            *(_reading(one, exact=log.item is not None) for one in arm.readings.values()),
             output.number(arm.margin, 3),
             arm.kind,
         ]
         for arm in arms[:_MOST_ARMS]
     ]
     columns = ["arm", "rows", *log.answer.readings, "margin", "kind"]
-    output.show_table("Truth of the table, with 95% intervals", columns, rows)
+    intervals = ", with 95% intervals" if log.item is None else ""
+    output.show_table(f"Truth of the table{intervals}", columns, rows)
     if len(arms) > _MOST_ARMS:
         output.say(f"{len(arms) - _MOST_ARMS} more arms are in --json")
+
+
+def _reading(one: "Reading", *, exact: bool) -> str:
+    return f"{one.value:.4g}" if exact else f"{one.value:.4g} ({one.low:.4g}, {one.high:.4g})"
 
 
 def _limits(found: "Replay") -> str:

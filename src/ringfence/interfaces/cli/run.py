@@ -28,6 +28,7 @@ from ringfence.interfaces.cli.verdicts import (
 
 if TYPE_CHECKING:
     from ringfence.interfaces.studies import Study
+    from ringfence.interfaces.study_file import StudyFile
     from ringfence.study.verdict import Verdict
 
 StudyPath = Annotated[
@@ -105,12 +106,13 @@ def _finished(
     if outage_minutes is not None:
         backoff = replace(backoff, outage_minutes=outage_minutes)
     away = away_in_words()
-    known = patiently(partial(file.open, storage=storage, workers=workers), away=away)
+    known = patiently(partial(file.open, storage=storage), away=away)
     if take_over:
         patiently(known.take_back, away=away)
     if file.content.seed is None and not json:
-        seed, batch = known.definition.seed, known.definition.batch
-        same = f"seed = {seed}" + (f" and batch = {batch}" if file.content.batch is None else "")
+        patiently(partial(known.desk.begin, workers), away=away)
+        seed = known.definition.seed
+        same = f"seed = {seed}" + _as_decided(known, file)
         sys.stderr.write(f"seed {seed} was drawn: with {same} others can run the same.\n")
     place = ["--storage", storage] if storage else []
     resume = shlex.join(["ringfence", "run", study, *place])
@@ -147,3 +149,11 @@ def _finished(
     finally:
         display.close()
     return known, verdict or known.recommend()  # its budget may have been raised a moment ago
+
+
+def _as_decided(study: "Study", file: "StudyFile") -> str:
+    """Return what others must state to run the same, beside the seed, if the file does not."""
+    if file.content.batch is not None or file.content.lag is not None:
+        return ""
+    lag = study.lag or 1
+    return f" and lag = {lag}" if lag > 1 else f" and batch = {study.definition.batch}"

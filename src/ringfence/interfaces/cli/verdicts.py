@@ -3,6 +3,7 @@
 May touch every room.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
 
 if TYPE_CHECKING:
-    from ringfence.study.verdict import Verdict
+    from ringfence.study.verdict import ArmVerdict, Verdict
 
 _UNSURE = 4
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": _UNSURE}
@@ -87,8 +88,20 @@ def show_verdict(verdict: "Verdict", *, wide: bool = False) -> None:
         hidden.append(", ".join(shown.left_out))
     if hidden:
         output.say(f"Not shown: {' and '.join(hidden)}. With --wide the table has everything.")
+    _show_differences(verdict, arms, wide=wide)
     for line in remarks(verdict):
         output.say(f"- {line}")
+
+
+def _show_differences(verdict: "Verdict", arms: Sequence["ArmVerdict"], *, wide: bool) -> None:
+    """Show how far arms are from the answer: where they share what tells that, or all is shown."""
+    from ringfence.reports.differences import compared_arms, difference_layouts, difference_title
+
+    compared = compared_arms(verdict, arms)
+    if compared and (wide or verdict.blocks is not None):
+        output.show_fitting(
+            difference_title(verdict), difference_layouts(compared), whole=wide, stands_out=False
+        )
 
 
 def require_record(path: Path) -> None:

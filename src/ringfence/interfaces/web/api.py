@@ -14,6 +14,7 @@ from starlette.responses import StreamingResponse
 from ringfence.core.errors import InputError, nearest
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
+from ringfence.interfaces.web.items import item_results
 from ringfence.interfaces.web.lanes import LaneRoute, costly
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, AnyWatch
 from ringfence.interfaces.web.problems import MEDIA_TYPE, NotHereError, StrictJson
@@ -292,6 +293,23 @@ def list_pulls(
 
 
 @router.get(
+    "/studies/{name}/items",
+    tags=["read"],
+    summary="List what every arm did on every item",
+    response_model=shapes.Results,
+    responses=_READ,
+)
+@costly("documents")
+def list_items(
+    study: AnyStudy,
+    first: Annotated[int, Query(ge=0, description="Only items from this one on.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
+) -> Response:
+    """Return results by item: the mean of what each arm was told on it."""
+    return StrictJson(item_results(study.desk, first, limit))
+
+
+@router.get(
     "/studies/{name}/export",
     tags=["read"],
     summary="Download every observation",
@@ -326,7 +344,7 @@ def record(study: AnyStudy) -> Response:
 )
 @costly("documents")
 def figure(
-    kind: Literal["map", "timeline", "allocation", "evidence"],
+    kind: Literal["map", "timeline", "allocation", "evidence", "differences", "items", "hours"],
     shelf: AnyShelf,
     name: str,
     format: Literal["json", "svg", "png", "pdf"] = "json",  # noqa: A002 - a word of the interface
@@ -395,5 +413,6 @@ def _definition(study: Study) -> dict[str, Any]:
     definition = study.definition
     return definition.to_dict() | {
         "arms": {name: dict(keys) for name, keys in definition.arms.items()},
+        "lag": study.lag,
         "created_at": study.created_at,
     }

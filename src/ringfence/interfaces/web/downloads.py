@@ -9,6 +9,7 @@ from urllib.parse import quote
 from fastapi import Response
 
 from ringfence.core.strict import strict_json
+from ringfence.interfaces.shared_views import SHARED_KINDS, kind_shared, shared_chart_of
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_views import ROUNDS_DRAWN
 from ringfence.interfaces.web.problems import NotHereError
@@ -16,6 +17,7 @@ from ringfence.interfaces.web.shelf import Look
 from ringfence.reports.charts import chart_bytes, study_chart, themed
 from ringfence.reports.tables import table_bytes
 from ringfence.study.exploring import what_if
+from ringfence.study.verdict import Verdict
 
 TABLES = {
     "csv": "text/csv",
@@ -52,8 +54,19 @@ def figure(
         verdict = what_if(plan, look.view, constraint, threshold)
     if verdict is None:
         raise NotHereError("there is nothing to draw yet: too few pulls were told. Wait.")
+    if kind in SHARED_KINDS:
+        return _shared_figure(look, verdict, kind, form, theme)
     rounds = look.study.rounds(most=ROUNDS_DRAWN)
     chart = study_chart(kind, plan, verdict, rounds, theme=theme, fluid=form == "json")
+    return _picture(chart, form)
+
+
+def _shared_figure(look: Look, verdict: Verdict, kind: str, form: str, theme: str) -> Response:
+    """Return a chart of items or hours, where arms share them."""
+    desk, fluid = look.study.desk, form == "json"
+    if kind_shared(desk.plan) != kind:
+        raise NotHereError(f"the arms of study {look.study.name!r} share no {kind}. Draw another.")
+    chart = shared_chart_of(desk, verdict, kind, look.outcomes, theme=theme, fluid=fluid)
     return _picture(chart, form)
 
 

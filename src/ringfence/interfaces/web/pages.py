@@ -15,19 +15,23 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from ringfence.core.errors import InputError
+from ringfence.interfaces.shared_views import kind_shared
 from ringfence.interfaces.web import assets
 from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
 from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.guard import admission
+from ringfence.interfaces.web.items import items_content
 from ringfence.interfaces.web.lanes import LaneRoute, costly
 from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
-from ringfence.reports.arms_table import brief_chance
+from ringfence.reports.arms_table import brief_chance, rows_of
 from ringfence.reports.cards import cards_of
 from ringfence.reports.departures import no_answer, standing
+from ringfence.reports.differences import compared_arms, difference_layouts
 from ringfence.reports.ordering import shown_arms
+from ringfence.reports.sharing import exhausted_in_words, shared_in_words
 from ringfence.reports.sheet import KIND_WORDS, limits_of
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
@@ -43,6 +47,9 @@ FIGURES = {
     "timeline": "The course of the study",
     "allocation": "Where the pulls went",
     "evidence": "Evidence against each challenger",
+    "differences": "Differences from the answer",
+    "items": "Results by item",
+    "hours": "The objective by hour",
 }
 
 router = APIRouter(
@@ -134,6 +141,16 @@ def show_pulls(
     )
 
 
+@router.get("/studies/{name}/items")
+@costly("verdicts")
+def show_items(
+    name: str, shelf: AnyShelf, arm: str | None = None, rival: str | None = None
+) -> Response:
+    """Show what arms did on the items that they share, and what one of two wins of the other."""
+    found = items_content(shelf.look(name), arm, rival)
+    return page("items.html", **found, figures=FIGURES)
+
+
 @router.get("/token")
 def show_token_form(*, wrong: bool = False, needed: bool = False, next: str = "/") -> Response:  # noqa: A002 - a word of the address
     """Ask for the token; `next` is the page to go on to."""
@@ -179,23 +196,33 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "figures": FIGURES,
         "most_arms": MOST_ARMS,
         "every_arm": every_arm,
+        "shared": kind_shared(plan),
+        "shares": shared_in_words(plan.sharing.plain()),
+        "exhausted": exhausted_in_words(look.status.blocks, finished=_ended_early(look)),
     }
     if verdict is None:
         is_over = look.status.finished
         return content | {"waiting": no_answer(plan, look.view) if is_over else _WAITING}
     shown = shown_arms(verdict, len(verdict.arms) if every_arm else MOST_ARMS)
+    compared = compared_arms(verdict, shown)
     return content | {
         "sentence": words.sentence(verdict),
         "findings": words.findings(verdict),
-        "caveat": words.CAVEAT,
+        "cautions": words.cautions(verdict),
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
+        "differences": rows_of(difference_layouts(compared)[0]) if compared else None,
         "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
         "standing": standing,
         "shown": words.shown,
     }
+
+
+def _ended_early(look: Look) -> bool:
+    """Tell whether a study is over although something is left of its budget."""
+    return look.status.finished and look.status.told + look.status.failed < look.status.budget
 
 
 def _decisive(look: Look, shown: Sequence[ArmVerdict]) -> list[Round]:

@@ -88,7 +88,11 @@ class NewStudy(BaseModel):
     answer: Annotated[str, Field(examples=["best feasible", "all feasible"])] = BEST_FEASIBLE.name
     policy: str = "top-two"
     seed: int | None = None
-    batch: int = 1
+    batch: int | None = None
+    lag: Annotated[
+        int | None,
+        Field(description="With a lag of L, pull t is decided from the pulls up to t - L."),
+    ] = None
     metrics: Annotated[list[str], Field(max_length=100)] | None = None
     lease_seconds: Number = 600.0
     retries: int = 0
@@ -125,6 +129,9 @@ class Definition(BaseModel):
     policy: str
     seed: int
     batch: int
+    lag: Annotated[
+        int | None, Field(description="How far decisions lag behind; null until somebody says it.")
+    ]
     metrics: list[str]
     functions: dict[str, str]
     lease_seconds: float
@@ -452,6 +459,30 @@ class RawPulls(BaseModel):
 
     pulls: list[RawPull]
     before: int | None
+
+
+class Result(BaseModel):
+    """What an arm was told on an item: means of its pulls there."""
+
+    arm: str
+    item: int
+    values: dict[str, float]
+    pulls: int
+
+
+class Item(BaseModel):
+    """An item that some arm was told on."""
+
+    item: Annotated[int, Field(description="Its number, as exports have it.")]
+    content: Annotated[Any, Field(description="What it is; its number where that is all.")]
+
+
+class Results(BaseModel):
+    """Results by item; `next` asks for further items, null if there are none."""
+
+    items: list[Item]
+    results: list[Result]
+    next: int | None
 
 
 class Problem(BaseModel):

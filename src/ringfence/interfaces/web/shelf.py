@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -14,10 +15,12 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, MissingStudyError
 from ringfence.interfaces.checking import study_name
 from ringfence.interfaces.leases import Status
+from ringfence.interfaces.shared_views import outcomes_in
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web.work import StudySource
 from ringfence.storage.memory import MemoryStorage
+from ringfence.study.outcomes import Outcomes
 from ringfence.study.reading import View
 from ringfence.study.verdict import Verdict, in_the_running
 
@@ -33,6 +36,11 @@ class Look:
     view: View
     status: Status
     verdict: Verdict | None
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """What arms did on items or in hours that they share, as it was when it was first asked."""
+        return outcomes_in(self.study.desk)
 
 
 @dataclass(eq=False)

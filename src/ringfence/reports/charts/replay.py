@@ -64,10 +64,10 @@ def replay_figure(document: Mapping[str, Any], *, theme: str | Theme = "light") 
     source = (
         f"truth of the table: {shortened(truth['arm'])} ({flag}); {document['rows_used']:,} rows"
     )
-    method = (
-        f"rows resampled as if independent, {document['replications']:,} replications; "
-        "bands: 95% intervals"
-    )
+    drawn = "rows resampled as if independent"
+    if "items" in document:
+        drawn = f"the same {document['items']:,} items for all arms, none repeated"
+    method = f"{drawn}, {document['replications']:,} replications; bands: 95% intervals"
     title = document["headline"]
     doubtful = ["DOUBTFUL: the table cannot answer this question"] if document["forced"] else []
     chart = (bands + lines + rule + marks).properties(

@@ -43,19 +43,21 @@ _CHUNK_WORK = 2**32
 _MOST_BYTES = 2**17  # of one replication; a GPU has a hundred thousand in hand
 _THREADS, _BLOCKS = 128, 32  # threads in a block, blocks a multiprocessor
 
-# What threads only read, and share: always, and where the noise is known.
+# What threads only read, and share: always, where the noise is known, where no arm is dropped.
 _READ = (
     "room.seen.in_flight",
     "room.seen.thresholds",
     "room.seen.baseline",
     "room.seen.prices",
     "room.record.everyone",
+    "state.ahead.once",
     "room.factors",
     "room.everyone",
     *(f"state.{field}" for field in ("phases", "prices", "first")),
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.seen.scales", "room.seen.covariances")
+_READ_KEPT = ("room.seen.alive",)
 
 
 def chunk_size(experiment: Experiment) -> int:
@@ -210,11 +212,18 @@ def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         course,
         (recording.forget, recording.add, recording.look),
         layout_of(place),
-        frozenset(_READ if experiment.estimated else _READ + _READ_KNOWN),
+        _read_in(experiment),
         estimated=experiment.estimated,
     )
     given = experiment.instance.law.arrays, experiment.design, place
     return kernel, tuple(map(_on_device, given))
+
+
+def _read_in(experiment: Experiment) -> frozenset[str]:
+    """Return the paths of what threads only read in their place."""
+    known = () if experiment.estimated else _READ_KNOWN
+    kept = _READ_KEPT if experiment.course.chooses else ()
+    return frozenset(_READ + known + kept)
 
 
 @cache
@@ -244,7 +253,7 @@ def _place(experiment: Experiment) -> Place:
         # A kernel is compiled for the size of its rooms: batches of 17 to 64 pulls share one.
         design = design._replace(slots=4 ** -(-(design.slots - 1).bit_length() // 2))
     course, recording = experiment.course, _recording(experiment)
-    if not course.uses_covariances:
+    if not course.chooses:
         design = design._replace(covariances=np.zeros((1, 1, 1)))
     arm_count, width = len(design.optimal), len(design.scales)
     return Place(

@@ -1,8 +1,9 @@
 """Room for one replication in a GPU thread's own memory, and how it is filled with normals.
 
 On the CPU a kernel is handed its arrays; a GPU has a hundred thousand threads, and each makes its
-own copies, from an example. Their shapes are known only when an experiment is, so the function
-that makes them is written then. May touch core and simulation's draws.
+own copies, from an example. What threads only read, the threads of a block share. Shapes are known
+only when an experiment is, so the function that makes the copies is written then. May touch core
+and simulation's draws.
 """
 
 from collections.abc import Callable
@@ -13,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.simulation.gpu.compilation import inlined, is_simulated
+from ringfence.simulation.gpu.compilation import device, inlined, is_simulated
 from ringfence.simulation.gpu.draws import next_pair
 
+_MOST_SHARED = 2**13  # bytes; a block's shared memory is taken from the cache of its arrays
 _KINDS = {"float64": "float64", "int64": "int64", "bool": "boolean", "uint32": "uint32"}
 
 
@@ -42,25 +44,31 @@ class Branch(NamedTuple):
     parts: tuple[Any, ...]
 
 
-def layout_of(example: Any) -> Leaf | Branch:
-    """Return the layout of a tree of named tuples of arrays."""
+def layout_of(example: Any) -> Leaf | Branch | None:
+    """Return the layout of a tree of named tuples of arrays; of what is not there, None."""
+    if example is None:
+        return None
     if isinstance(example, np.ndarray):
         return Leaf(example.shape, example.dtype.name)
     return Branch(type(example), tuple(layout_of(part) for part in example))
 
 
-def size_of(layout: Leaf | Branch) -> int:
+def size_of(layout: Leaf | Branch | None) -> int:
     """Return the bytes of all arrays in a layout."""
+    if layout is None:
+        return 0
     if isinstance(layout, Leaf):
         return int(np.prod(layout.shape)) * np.dtype(layout.kind).itemsize
     return sum(size_of(part) for part in layout.parts)
 
 
 @cache
-def room_maker(layout: Leaf | Branch, shared: frozenset[str]) -> Callable[[Any], Any]:
+def room_maker(layout: Leaf | Branch | None, shared: frozenset[str]) -> Callable[[Any], Any]:
     """Return the function that gives a thread its own copy of an example of that layout.
 
-    Arrays whose path is in `shared` are only read, and not copied.
+    Arrays whose path is in `shared` are only read: a block has one copy of them while they are
+    small. All threads read the same numbers there, and in the example they would ask one place of
+    the GPU's memory for them.
     """
     writer = _Writer(shared)
     tree = writer.write(layout, "given")
@@ -76,41 +84,67 @@ class _Writer:
 
     def __init__(self, shared: frozenset[str]) -> None:
         self.shared = shared
+        self.left = _MOST_SHARED
         self.lines: list[str] = []
         self.classes: dict[str, Any] = {}
 
-    def write(self, layout: Leaf | Branch, path: str) -> str:
+    def write(self, layout: Leaf | Branch | None, path: str) -> str:
         """Return the expression for a part of the tree."""
+        if layout is None:
+            return "None"
         if isinstance(layout, Branch):
             name = f"{layout.made.__name__}_{len(self.classes)}"
             self.classes[name] = layout.made
             fields = zip(layout.made._fields, layout.parts, strict=True)
             return f"{name}({', '.join(self.write(part, f'{path}.{f}') for f, part in fields)})"
-        if path.removeprefix("given.") in self.shared:
+        if path.removeprefix("given.") not in self.shared:
+            return self._copy(layout, path, "local")
+        if 0 in layout.shape or size_of(layout) > self.left:
             return path
-        return self._copy(layout, path)
+        self.left -= size_of(layout)
+        return self._copy(layout, path, "shared")
 
-    def _copy(self, layout: Leaf, path: str) -> str:
+    def _copy(self, layout: Leaf, path: str, memory: str) -> str:
         name = path.replace(".", "_")
         shape = tuple(max(1, size) for size in layout.shape)
-        made = f"{name} = cuda.local.array({shape}, {_KINDS[layout.kind]})"
+        made = f"{name} = cuda.{memory}.array({shape}, {_KINDS[layout.kind]})"
         if 0 in layout.shape:
             self.lines.append(f"{made}[:0]")
             return name
         self.lines.append(made)
-        axes = range(len(shape))
-        places = ", ".join(f"i{axis}" for axis in axes)
-        self.lines += [f"{'    ' * axis}for i{axis} in range({shape[axis]}):" for axis in axes]
-        self.lines.append(f"{'    ' * len(shape)}{name}[{places}] = {path}[{places}]")
+        self.lines.append(f"{_FILLS[len(shape)].__name__}({name}, {path})")
         return name
+
+
+def fill_row(made: Any, given: Any) -> None:
+    """Copy a row; every thread of a block does so, and writes the same where they share it."""
+    for i in range(made.shape[0]):
+        made[i] = given[i]
+
+
+def fill_table(made: Any, given: Any) -> None:
+    """Copy rows."""
+    for i in range(made.shape[0]):
+        fill_row(made[i], given[i])
+
+
+def fill_tables(made: Any, given: Any) -> None:
+    """Copy tables."""
+    for i in range(made.shape[0]):
+        fill_table(made[i], given[i])
+
+
+_FILLS = {1: fill_row, 2: fill_table, 3: fill_tables}
 
 
 def _names() -> dict[str, Any]:
     """Return what the written source refers to."""
+    fills = {fill.__name__: device(fill) for fill in _FILLS.values()}
     if is_simulated():
         kinds = {kind: np.dtype(name) for name, kind in _KINDS.items()}
-        return {"cuda": SimpleNamespace(local=SimpleNamespace(array=np.empty)), **kinds}
+        arrays = SimpleNamespace(array=np.empty)
+        return {"cuda": SimpleNamespace(local=arrays, shared=arrays), **kinds, **fills}
     import numba
     from numba import cuda
 
-    return {"cuda": cuda, **{kind: getattr(numba, kind) for kind in _KINDS.values()}}
+    return {"cuda": cuda, **{kind: getattr(numba, kind) for kind in _KINDS.values()}, **fills}

@@ -2,8 +2,9 @@
 
 All replications are as far as each other at any time, because a batch is as long in each: only
 which arms are pulled differs. So sums and draws go replication by replication, and the choice goes
-lane by lane, as vector units like it. For the best feasible arm, and known noise where sums of
-pulls suffice; the policy says what else it needs. May touch core, policies and simulation.
+lane by lane, as vector units like it. For the best feasible arm, batches that are decided whole,
+and known noise where sums of pulls suffice; the policy says what else it needs. May touch core,
+policies and simulation.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.streams import Generator
 from ringfence.policies.evidence import Evidence
+from ringfence.policies.groups import KNOWN_PART, is_cut
 from ringfence.simulation.compilation import compile_kernel
 from ringfence.simulation.course import Design, no_evidence, shuffle
 from ringfence.simulation.experiment import Experiment
@@ -32,7 +34,21 @@ _RULES = {rule.alike: rule for rule in (top_two.RULE,)}
 def suits(experiment: Experiment) -> bool:
     """Tell whether an experiment can run in these lanes."""
     asked = experiment.question.is_like(BEST_FEASIBLE)
-    return asked and fills_lanes(experiment) and rule_of(experiment) is not None
+    whole = asked and decides_whole(experiment)
+    return whole and fills_lanes(experiment) and rule_of(experiment) is not None
+
+
+def decides_whole(experiment: Experiment) -> bool:
+    """Tell whether no batch is decided in groups, for which lanes have no room.
+
+    Beside what is known a batch of one size is largest at first. One that grows is at most a part
+    of what is known, and no more than what is left.
+    """
+    known, largest = experiment.warm_up * len(experiment.instance.arms), experiment.batch
+    growth = experiment.growth
+    if growth * KNOWN_PART > 1.0:
+        largest = max(largest, int(growth / (1.0 + growth) * experiment.allowance.pulls))
+    return not is_cut(known, largest)
 
 
 def rule_of(experiment: Experiment) -> LaneRule | None:

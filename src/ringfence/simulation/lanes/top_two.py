@@ -12,8 +12,8 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import is_regular, moving_cost, one_nearer, two_demands
 from ringfence.core.gaps import looks_better, may_pass
 from ringfence.core.shrinkage import belief, beyond, mean_weight, spread
+from ringfence.core.urgency import ALONE, HASTE, weigh
 from ringfence.policies import top_two
-from ringfence.policies.top_two import ALONE, HASTE, weigh
 from ringfence.simulation.lanes.rules import LIMIT, OBJECTIVE, PULLS, RANK, SEEN_ROWS, LaneRule
 
 # Rows of `arms` after those that a rule sees: what the policy's own `Work` has.

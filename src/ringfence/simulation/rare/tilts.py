@@ -47,9 +47,9 @@ def require_tilts(instance: Instance) -> None:
 
 
 def require_modes(instance: Instance, method: str) -> None:
-    """Refuse what no mode describes: other questions, and limits relative to a baseline.
+    """Refuse what no mode describes: other questions, relative limits, and arms that share blocks.
 
-    With these arms err together.
+    With the latter two arms err together.
     """
     question = instance.problem.question
     if not question.is_like(BEST_FEASIBLE):
@@ -62,6 +62,11 @@ def require_modes(instance: Instance, method: str) -> None:
             f"method = {method!r}: limits of {instance.name!r} are relative to baseline = "
             f"{instance.baseline!r}, and must be numbers. Use method = 'monte-carlo', or write "
             "them as numbers."
+        )
+    if instance.shares:
+        raise InputError(
+            f"method = {method!r}: arms of {instance.name!r} share blocks, and must be independent "
+            "for it. Use method = 'monte-carlo'."
         )
 
 

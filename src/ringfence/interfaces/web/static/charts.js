@@ -19,6 +19,7 @@ const PATIENCE_MS = 30_000;
 const TITLE_LETTER = 8.4; // in pixels, on average
 const SUBTITLE_LETTER = 6.4;
 const NARROW = 480;
+const LEAST_PANEL = 230; // what is drawn of a panel, without what stands beside it
 const AHEAD = "300px"; // how far below the screen a figure is drawn already
 
 const darkness = matchMedia("(prefers-color-scheme: dark)");
@@ -42,6 +43,7 @@ class Figure {
     this.view = null;
     this.width = 0;
     this.fits = false; // whether its width follows the page's
+    this.panels = false; // whether it has several that stand abreast where there is room
     element.dataset.state = "waiting";
   }
 
@@ -93,6 +95,11 @@ class Figure {
   async draw(spec) {
     const width = this.canvas.clientWidth;
     const fits = spec.width === "container";
+    const panels = spec.usermeta?.panels;
+    if (panels) {
+      placePanels(spec, panels.room, width);
+      spec.title = fittedTitle(spec.title, width);
+    }
     if (fits) {
       spec.width = width; // the chart is measured before it has a container
       spec.autosize ??= { type: "fit-x", contains: "padding" };
@@ -119,13 +126,15 @@ class Figure {
     svg.style.height = "auto";
     this.view?.finalize();
     this.canvas.replaceChildren(sheet);
-    Object.assign(this, { view, width, fits });
+    Object.assign(this, { view, width, fits, panels: Boolean(panels) });
     if (this.canvas.clientWidth !== width) await this.fit(); // resized meanwhile
   }
 
   async fit() {
     const width = this.canvas.clientWidth;
-    if (!this.view || !this.fits || width === this.width || width === 0) return;
+    if (!this.view || width === this.width || width === 0) return;
+    if (this.panels && this.text) await this.draw(JSON.parse(this.text));
+    if (!this.fits) return;
     this.width = width;
     await this.view.width(width).runAsync();
   }
@@ -152,6 +161,14 @@ class Figure {
     this.view = null;
     this.text = null;
   }
+}
+
+// As many panels stand abreast as have room, each with the names beside it.
+function placePanels(spec, room, width) {
+  const abreast = Math.floor(width / (room + LEAST_PANEL));
+  spec.columns = Math.max(1, Math.min(spec.concat.length, abreast));
+  const each = Math.floor((width - (spec.columns - 1) * spec.spacing) / spec.columns) - room;
+  spec.concat.forEach((panel) => { panel.width = Math.max(each, LEAST_PANEL / 2); });
 }
 
 // Titles do not wrap by themselves: they are cut into lines, by the usual width of a letter.

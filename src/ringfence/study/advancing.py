@@ -1,0 +1,60 @@
+"""The next decision of a study: whether it can be made yet, and from which pulls.
+
+Desk and audit ask the same function, so that what was decided is decided again. May touch policies
+and core, and a ledger.
+"""
+
+import math
+
+import numpy as np
+
+from ringfence.study.deciding import Plan, Standing, next_round
+from ringfence.study.facts import Head, Round
+from ringfence.study.ports import Ledger
+from ringfence.study.reading import Reader
+
+
+def resolved_through(ledger: Ledger, head: Head) -> int:
+    """Return up to which number all pulls are resolved."""
+    oldest = ledger.expired(math.inf, 1) if head.unresolved > 0 else ()
+    return oldest[0].number - 1 if oldest else head.issued
+
+
+def round_after(
+    plan: Plan,
+    before: Round | None,
+    reader: Reader,
+    ledger: Ledger,
+    head: Head,
+    *,
+    resolved: int,
+    lag: int = 1,
+) -> Round | None:
+    """Return the round after `before`, or None while pulls that it rests on are open.
+
+    The pulls up to number `resolved` are not. `reader`, which has read what the last decision saw,
+    reads on. What cannot be undone is decided from all pulls before it: that nothing is left to be
+    done, or that an arm cannot be judged. `lag` is that of a study that begins.
+    """
+    if before is None:
+        return next_round(plan, None, reader.catch_up(ledger, head), reader.book, lag=lag)
+    least = before.seen_next
+    if resolved < least:
+        return None
+    standing = reader.catch_up(ledger, head, until=least)
+    if least < before.end:
+        if _all_are_seen(before, standing, reader):
+            decided = next_round(plan, before, standing, reader.book, through=least)
+            if not decided.is_last:
+                return decided
+        if resolved < before.end:
+            return None
+        standing = reader.catch_up(ledger, head, until=before.end)
+    return next_round(plan, before, standing, reader.book, through=before.end)
+
+
+def _all_are_seen(before: Round, standing: Standing, reader: Reader) -> bool:
+    """Tell whether every arm in the running was seen often enough to be judged."""
+    running = np.array(before.alive)
+    running[list(standing.back)] = True
+    return bool(reader.book.is_seen[running].all())

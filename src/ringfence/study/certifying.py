@@ -1,0 +1,244 @@
+"""The certificate of a study: what is proven of its answer, from its stored pulls alone.
+
+It holds at any time and whatever chose the pulls, so that it may be asked for again and again. May
+touch policies and core.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ringfence.core.certificate import Conclusion, Step, concluded
+from ringfence.core.constancy import RARE, add_pulls, chance_of_change, nothing_told
+from ringfence.core.decimals import decimal
+from ringfence.core.errors import InputError
+from ringfence.core.grounds import Basis, Ground, grounds_of
+from ringfence.core.problem import Problem
+from ringfence.core.proving import Prover
+from ringfence.core.shares import may_be_more
+from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import Harvest
+from ringfence.study.keeping import by_arm
+from ringfence.study.paths import Walked, walked
+
+CONFIDENCE = 0.95
+_LEAST, _MOST = 0.5, 1.0
+_LARGEST_LOG = 700.0  # e-values beyond are told as that
+_ORDER = tuple(Basis)
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A certificate with all that it was made from: what an export of it shows."""
+
+    certificate: Certificate
+    conclusion: Conclusion
+    prover: Prover
+    walked: Sequence[Walked]
+
+
+def proof_of(
+    plan: Plan,
+    harvest: Harvest,
+    *,
+    confidence: float = CONFIDENCE,
+    within: float = 0.0,
+    brought: int = 0,
+) -> Proof:
+    """Return what is proven by all pulls of a study, in the order of their numbers.
+
+    `brought` observations came along with it.
+    """
+    _require_level(confidence)
+    of_set = plan.problem.question.settles
+    _require_distance(within, of_set=of_set)
+    if plan.sharing.has_hours:
+        raise InputError(
+            f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
+            "an hour has depends on who asked for them, so that nothing can be proven of it. Begin "
+            "a study with items or seeds, or without blocks."
+        )
+    problem = plan.problem.judged
+    paths = walked(plan, harvest)
+    columns = [plan.metrics.index(metric) for metric in problem.metrics]
+    told = harvest.values[harvest.is_told][:, columns]
+    grounds = grounds_of(
+        problem,
+        told,
+        bounds=plan.noise.bounds,
+        shares=~may_be_more(problem, plan.noise.bounds),
+        gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
+        constant=plan.noise.exact,
+    )
+    changed = _changed(plan, harvest, columns)
+    grounds = tuple(
+        replace(ground, changes=attribute.metric in changed)
+        for attribute, ground in zip(problem.attributes, grounds, strict=True)
+    )
+    prover = Prover(
+        problem,
+        [one.path for one in paths],
+        grounds,
+        baseline=plan.baseline,
+        size=plan.sharing.blocks_of_truth or None,
+    )
+    conclusion = concluded(prover, confidence, of_set=of_set, within=decimal(within))
+    names = plan.definition.arm_names
+    answer = tuple(names[arm] for arm in conclusion.answer)
+    explored = [Explored.BROUGHT] * bool(brought)
+    explored += [Explored.LEVEL] * (confidence != CONFIDENCE)
+    certificate = Certificate(
+        study=plan.definition.name,
+        status=conclusion.status,
+        confidence=confidence,
+        within=within,
+        arm=answer[0] if answer and not of_set else None,
+        answer=answer,
+        rests_on=_rests_on(problem, grounds),
+        assumes=_assumed(plan, problem, grounds),
+        exploratory=tuple(explored),
+        open=tuple(_question(plan, prover, paths, test) for test in conclusion.open),
+        settled=tuple(_question(plan, prover, paths, test) for test in conclusion.settled),
+        pulls_used=int(np.count_nonzero(harvest.is_told | harvest.is_failed & harvest.is_charged)),
+        blocks=prover.size,
+    )
+    return Proof(certificate, conclusion, prover, paths)
+
+
+def _require_level(confidence: Any) -> None:
+    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if is_number and _LEAST < confidence < _MOST:
+        return
+    meant = ""
+    if is_number and 100.0 * _LEAST < confidence < 100.0 * _MOST:
+        meant = f" Write {confidence / 100:g} for {confidence:g}%."
+    raise InputError(
+        f"confidence = {confidence!r} must be a number between 0.5 and 1, without these."
+        f"{meant or ' Write 0.95 for 95%.'}"
+    )
+
+
+def _require_distance(within: Any, *, of_set: bool) -> None:
+    is_number = isinstance(within, int | float) and not isinstance(within, bool)
+    if not is_number or not 0.0 <= within < math.inf:
+        raise InputError(
+            f"within = {within!r} must be a number, 0 or more, in the unit of the objective. "
+            "Write one, or leave it out."
+        )
+    if within and of_set:
+        raise InputError(
+            f"within = {within:g} is about the best arm, and the study asks for all feasible ones. "
+            "Leave it out."
+        )
+
+
+def _is_normal(plan: Plan, metric: str) -> bool:
+    """Tell whether the noise of a metric was stated, for all arms: it is taken to be normal.
+
+    Averages of groups have no noise in common, and those of a finite set are no law's.
+    """
+    if plan.sharing.blocks_of_truth or "group" in plan.sharing.blocks:
+        return False
+    own = plan.noise.own
+    stated_for_each = all(metric in own.get(arm, {}) for arm in plan.definition.arm_names)
+    return stated_for_each or plan.noise.variance(metric) is not None
+
+
+def _changed(plan: Plan, harvest: Harvest, columns: Sequence[int]) -> set[str]:
+    """Return the metrics that changed from one time to another, where arms meet no blocks."""
+    if plan.sharing.blocks_of_truth is not None:
+        return set()
+    seen = nothing_told(plan.arm_count, len(columns))
+    places = np.flatnonzero(harvest.is_told)
+    for arm, mine in by_arm(harvest.arms[places], plan.arm_count):
+        add_pulls(seen, arm, places[mine] + 1, harvest.values[places[mine]][:, columns])
+    metrics = [plan.metrics[column] for column in columns]
+    return {one for c, one in enumerate(metrics) if chance_of_change(seen, c)[0] < RARE}
+
+
+def _rests_on(problem: Problem, grounds: Sequence[Ground]) -> dict[str, Basis | None]:
+    """Return the weakest that is rested on, by metric."""
+    weakest: dict[str, Basis] = {}
+    for attribute, ground in zip(problem.attributes, grounds, strict=True):
+        for metric in attribute.metrics:
+            known = weakest.get(metric, Basis.EXACT)
+            weakest[metric] = max(known, ground.basis, key=_ORDER.index)
+    return {metric: None if one == Basis.OTHER else one for metric, one in weakest.items()}
+
+
+def _assumed(
+    plan: Plan, problem: Problem, grounds: Sequence[Ground]
+) -> tuple[tuple[Assumed, str | None], ...]:
+    found: list[tuple[Assumed, str | None]] = []
+    if plan.sharing.blocks_of_truth is None:
+        found.append((Assumed.STEADY, None))
+    if plan.sharing.has_items and not plan.sharing.blocks_of_truth:
+        found.append((Assumed.SAMPLE, None))
+    if plan.sharing.answers_once:
+        found.append((Assumed.ONE_ANSWER, None))
+    for attribute, ground in zip(problem.attributes, grounds, strict=True):
+        metric = attribute.metric
+        if ground.constant:
+            found.append((Assumed.CONSTANT, metric))
+        elif ground.basis == Basis.EXACT and attribute.bound is None:
+            is_stated = metric in plan.noise.bounds
+            found.append((Assumed.BOUNDS if is_stated else Assumed.YES_OR_NO, metric))
+        elif ground.basis in (Basis.GAUSSIAN, Basis.ASYMPTOTIC):
+            is_normal = ground.basis == Basis.GAUSSIAN
+            found.append((Assumed.NORMAL if is_normal else Assumed.MANY, metric))
+    return tuple(dict.fromkeys(found))
+
+
+def _question(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:
+    """Return a test as it is told, by the names of arms and in pulls."""
+    names, seen = plan.definition.arm_names, test.evidence
+    arms = _arms_of(prover, test)
+    certain = math.isinf(seen.log_e)
+    limit = None if test.limit is None else str(plan.problem.constraints[test.limit])
+    return ProofStep(
+        kind=test.kind,
+        arm=names[test.arm],
+        limit=limit,
+        rival=None if test.rival is None else names[test.rival],
+        e=None if certain else math.exp(min(seen.log_e, _LARGEST_LOG)),
+        level=test.level,
+        settled=test.is_settled,
+        certain=certain,
+        blocks=seen.count,
+        needs=_pulls(plan, paths, arms, seen.count, test.needs),
+        hindrance=seen.hindrance,
+        held={names[arm]: one for arm in arms if (one := paths[arm].held) and not test.is_settled},
+    )
+
+
+def _arms_of(prover: Prover, test: Step) -> list[int]:
+    """Return the arms that a test is about."""
+    arms = [test.arm]
+    if test.rival is not None:
+        arms.append(test.rival)
+    elif test.limit is not None and prover.problem.constraints[test.limit].factor:
+        arms += [] if prover.baseline in (None, test.arm) else [int(prover.baseline or 0)]
+    return arms
+
+
+def _pulls(
+    plan: Plan, paths: Sequence[Walked], arms: Sequence[int], seen: int, needs: int | None
+) -> int | None:
+    """Return how many pulls bring all arms so many blocks beyond those that were seen."""
+    if needs is None:
+        return None
+    sharing = plan.sharing
+    each = Fraction(1)
+    if sharing.block_count is not None:
+        each = Fraction(sharing.most_pulls, sharing.block_count)
+    lacks = [max(0, math.ceil((seen + needs) * each) - _made(paths[arm])) for arm in arms]
+    return sum(lacks)
+
+
+def _made(one: Walked) -> int:
+    return len(one.pulls) + one.ahead
