@@ -33,11 +33,22 @@ def works(study: Study, clock: Clock, count: int) -> None:
             study.tell(pull, told | {"loss": told["loss"] + swing})
 
 
-@pytest.mark.parametrize("policy", ["top-two", "constrained-sr", "uniform"])
-def test_decisions_follow_from_what_is_kept_whoever_worked(place: Place, policy: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "lag"),
+    [("top-two", None), ("top-two", 24), ("constrained-sr", None), ("uniform", None)],
+)
+def test_decisions_follow_from_what_is_kept_whoever_worked(
+    place: Place, policy: str, lag: int | None
+) -> None:
     """Several workers, who tell late and in another order; an audit decides every round again."""
     study = shared(
-        place, policy=policy, budget=400, batch=20, blocks={"every": "1h"}, lease_seconds=1e9
+        place,
+        policy=policy,
+        budget=400,
+        batch=20 if lag is None else 4,
+        lag=lag,
+        blocks={"every": "1h"},
+        lease_seconds=1e9,
     )
     clock, workers = Passing(study.created_at), []
     for count in (3, 5, 8):

@@ -17,6 +17,7 @@ from ringfence.core.hours import (
 )
 from ringfence.core.problem import Problem
 from ringfence.core.sharing import together
+from ringfence.core.stated import StatedNoise
 from ringfence.policies import top_two_hours
 from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
@@ -342,3 +343,35 @@ def test_batches_are_decided_alike_whatever_was_left_in_the_room() -> None:
         top_two_hours.choose(seen, uniforms, chosen, work)
         found.append(chosen.tolist())
     assert found[0] == found[1]
+
+
+# ------------------------------------------------------------------------------ before and beside
+
+
+def test_before_the_first_pull_nothing_is_shared() -> None:
+    seen = book_of([]).evidence(EVERYONE, FIRST)
+    assert seen.hours is not None
+    assert not seen.estimates.any()
+    assert not seen.hours.joint.any()
+    assert HoursSeen(2, 1).unseen(0, 3).tolist() == []
+
+
+def test_pulls_that_told_nothing_are_taken_to_be_in_hours_of_others() -> None:
+    seen = HoursSeen(2, 1)
+    seen.add(0, np.array([7, 3, 7, 7]), np.zeros((4, 1)))
+    assert seen.unseen(0, 4).tolist() == [3, 7, 7, 7]
+    assert set(seen.unseen(0, 9).tolist()) == {3, 7}
+    assert seen.unseen(1, 2).tolist() == [3, 7]
+
+
+def test_stated_noise_is_that_within_hours() -> None:
+    noise = StatedNoise.read(
+        {"x": {"sigma": 2.0}}, PROBLEM, arms=[f"arm {i}" for i in range(ARMS)], recorded=["x", "y"]
+    )
+    book = Book(PROBLEM, [f"arm {i}" for i in range(ARMS)], ["x", "y"], noise=noise, has_hours=True)
+    for arm, hours, values in pulls_of(12, 3.0):
+        book.add(arm, values, hours)
+    seen = book.plain_evidence(EVERYONE, FIRST)
+    assert seen.hours is not None
+    assert seen.hours.spread[0] > 0.0
+    assert seen.hours.noise == pytest.approx(np.full(ARMS, 4.0))
