@@ -26,7 +26,7 @@ def test_studies_err_as_often_as_was_planned(name: str) -> None:
     found = rf.plan(INSTANCES[name], "top-two", target_error=TARGET, brief=True)
     assert found.scales == "estimated"
     assert found.point.error_rate <= TARGET
-    count = 1000 if LONG else 250
+    count = 1000 if LONG else 100
     assert is_held(wrong_studies(INSTANCES[name], "top-two", found.point.budget, count), count)
 
 

@@ -391,7 +391,7 @@ def test_the_command_plans_and_draws(tmp_path: Path) -> None:
 def test_the_command_says_what_it_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
     """On standard error, so that a plan of a minute is not taken for one that hangs."""
     monkeypatch.setattr(output, "_PATIENCE_SECONDS", 0.0)
-    done = ringfence("plan", "paper-1", "--target-error", "0.2", "--json")
+    done = ringfence("plan", "paper-1", "--target-error", "0.35", "--json")
     assert done.code == 0
     budget = done.document["budget"]
     lines = done.err.splitlines()

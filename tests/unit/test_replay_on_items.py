@@ -10,7 +10,7 @@ from ringfence.core.errors import InputError
 from ringfence.policies.registry import ADAPTIVE_POLICIES, PHASE_POLICIES
 from ringfence.reports.charts import replay_figure
 from ringfence.simulation.logs import Log, read_log
-from tests.choosing import few_of
+from tests.choosing import LONG, few_of
 
 QUESTION: dict[str, Any] = {
     "arm": "variant",
@@ -117,6 +117,7 @@ def test_a_limit_on_a_quantile_is_judged_as_a_share() -> None:
     assert found.rows[0].result.errors == 0
 
 
+@pytest.mark.skipif(not LONG, reason="kernels that know of a baseline take long to compile")
 def test_limits_relative_to_a_baseline_are_of_the_same_items() -> None:
     found = replay(
         constraints=["mean(ms) <= 1.7 * baseline"], baseline="a", policies=["top-two", "uniform"],
