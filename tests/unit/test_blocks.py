@@ -304,6 +304,21 @@ def test_an_arm_without_further_items_does_not_come_back() -> None:
     assert study.doctor().problems == ()
 
 
+@pytest.mark.parametrize("broken", ["one", "two", "three"])
+def test_a_study_ends_when_all_arms_but_a_withdrawn_one_have_seen_all(broken: str) -> None:
+    def failing(arm: str, item: Any, seed: int) -> dict[str, float]:
+        if arm == broken:
+            raise ValueError("503")
+        return answer(arm, item, seed)
+
+    study = make(policy="top-two", budget=200)
+    study.optimize(failing)
+    status = study.status()
+    assert (status.finished, status.told) == (True, 24)
+    assert broken not in status.alive
+    assert study.doctor().problems == ()
+
+
 def test_a_study_ends_when_all_is_seen() -> None:
     """An adaptive one: its last round has no pulls, and says that it is the last."""
     study = make(policy="top-two", budget=100)

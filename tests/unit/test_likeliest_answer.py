@@ -1,9 +1,12 @@
 """The probabilities of answers, against draws from the posterior they speak of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.gaps import apparent_best, margin
 from ringfence.core.posterior import (
     EVEN,
@@ -16,6 +19,10 @@ from ringfence.core.posterior import (
     may_be_nearest,
     most_doubt,
 )
+from ringfence.core.sharing import no_sharing
+from ringfence.policies.course import Opening
+from ringfence.policies.evidence import Evidence
+from ringfence.policies.top_two import POLICY
 
 DRAWS = 40_000
 LIMIT = np.zeros(1)
@@ -134,3 +141,21 @@ def test_arms_that_tie_without_noise_do_not_beat_each_other(cheapest: float) -> 
     assert chances == pytest.approx([dear, reached[1, NODES], dear], abs=1e-3)
     assert most_doubt(0, *given, SCALES, LIMIT) < EVEN
     assert may_be_best(2, 0, 0.5, estimates, counts, covariances, reached)
+
+
+@pytest.mark.parametrize("shares", [False, True])
+def test_top_two_answers_with_the_likeliest_whether_arms_share_blocks_or_not(shares: bool) -> None:
+    """An arm that looks best and feasible by a hair is neither; one behind it is safe."""
+    estimates = np.array([[0.0, -0.001], [0.01, -1.0]])
+    covariances, counts = np.tile(np.eye(2), (2, 1, 1)), np.array([30, 30])
+    seen = Evidence(
+        estimates=estimates, counts=counts, in_flight=np.zeros_like(counts),
+        alive=np.ones(2, np.bool_), covariances=covariances, scales=SCALES, thresholds=LIMIT,
+        priority=np.arange(2), left=np.zeros(1), prices=np.ones(2),
+        sharing=no_sharing(2, 2) if shares else None,
+    )  # fmt: skip
+    for policy, arm in ((POLICY, 1), (replace(POLICY, answer_sharing=None), 0 if shares else 1)):
+        course = policy.course_for(BEST_FEASIBLE, shares=shares)
+        state, marked = course.make_state(Opening(10), 2, 2, 1), np.zeros(2, np.bool_)
+        assert course.answer(seen, state, marked) == (arm, True)
+        assert marked.tolist() == [arm == 0, arm == 1]

@@ -108,8 +108,8 @@ class AdaptivePolicy(Policy):
     the best feasible arm; of other `questions` that a policy answers, `choose_for(question)` has
     the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms
     that share blocks, `choose_hours` for those that share hours: they go by the joint covariance,
-    and work in what `make_sharing_work` and `make_hours_work` make. Without them only the estimates
-    know what is shared.
+    and work in what `make_sharing_work` and `make_hours_work` make, as `answer_sharing` does, which
+    answers where arms share blocks. Without them only the estimates know what is shared.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -129,6 +129,7 @@ class AdaptivePolicy(Policy):
     choose_for: Callable[[Question], Choose] | None = None
     choose_sharing: Choose | None = None
     make_sharing_work: Callable[[int, int], Any] | None = None
+    answer_sharing: Answer | None = None
     choose_hours: Choose | None = None
     make_hours_work: Callable[[int, int], Any] | None = None
     has_phases: ClassVar[bool] = False
@@ -140,7 +141,9 @@ class AdaptivePolicy(Policy):
         question = self.own(question) or question
         if question.is_like(BEST_FEASIBLE) and shares and self.choose_sharing is not None:
             make_work = self.make_sharing_work or self.make_work
-            return choosing(self.choose_sharing, None, make_work, question, shares=True)
+            return choosing(
+                self.choose_sharing, self.answer_sharing, make_work, question, shares=True
+            )
         if question.is_like(BEST_FEASIBLE) and hours and self.choose_hours is not None:
             make_work = self.make_hours_work or self.make_work
             return choosing(self.choose_hours, None, make_work, question, whole=True)

@@ -237,6 +237,7 @@ POLICY = AdaptivePolicy(
     choose_for=choose_for,
     choose_sharing=top_two_sharing.choose,
     make_sharing_work=top_two_sharing.make_work,
+    answer_sharing=top_two_sharing.answer,
     choose_hours=top_two_hours.choose,
     make_hours_work=top_two_hours.make_work,
 )

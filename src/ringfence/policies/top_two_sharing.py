@@ -23,6 +23,7 @@ from ringfence.core.cost import (
     passing_cost,
 )
 from ringfence.core.gaps import leader
+from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.sharing import Sharing, together, worth
 from ringfence.core.shrinkage import fill_shrunk
 from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgent, promise
@@ -46,6 +47,8 @@ class SharingRoom(NamedTuple):
     values: Floats
     rises: Floats
     slopes: Floats
+    passing: Floats
+    reached: Floats
     cost: CostWork
     contrasts: Floats
     totals: Floats
@@ -67,12 +70,22 @@ def make_work(arm_count: int, attribute_count: int) -> SharingRoom:
         values=np.zeros(arm_count),
         rises=np.zeros(arm_count),
         slopes=np.zeros(arm_count),
+        passing=np.zeros((arm_count, NODES)),
+        reached=np.zeros((arm_count, NODES + 1)),
         cost=cost_work(attribute_count),
         contrasts=np.zeros((arm_count, attribute_count, attribute_count)),
         totals=np.zeros((attribute_count, arm_count * attribute_count)),
         places=np.zeros((2, attribute_count)),
         pair=np.zeros((2, attribute_count, attribute_count)),
     )
+
+
+def answer(seen: Evidence, work: SharingRoom) -> tuple[int, bool]:
+    """Answer with what the pulls make likeliest, by each arm's own part of the joint covariance."""
+    return likeliest_answer(
+        seen.estimates, seen.counts, seen.alive, seen.covariances,
+        seen.scales, seen.thresholds, seen.priority, work.passing, work.reached,
+    )  # fmt: skip
 
 
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom) -> None:
@@ -94,6 +107,9 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom
         arm = best
         for _ in range(seen.counts.shape[0]):  # arms that saw all blocks have others pulled
             rival = most_urgent(work.values, work.rises, met, seen.priority)
+            if work.values[rival] >= NOBODY:  # no living arm has a block left: whoever runs it ends
+                arm = best
+                break
             arm = best if rival == best or uniforms[k] < work.shares[rival] else rival
             if not is_open(seen, arm, work):
                 arm = best + rival - arm
