@@ -3,11 +3,11 @@
 May touch every room.
 """
 
-from ringfence.study.certifying import CONFIDENCE, Proof, proof_of
+from ringfence.study.certifying import Proof, proof_of
 from ringfence.study.desk import Desk
 
 
-def proof_on(desk: Desk, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Proof:
+def proof_on(desk: Desk, confidence: float | None = None, *, within: float | None = None) -> Proof:
     """Return what is proven of a study by now, with what it was made from."""
     with desk.storage.reading(desk.name) as ledger:
         harvest, brought = ledger.harvest(1, ledger.head.issued), ledger.brought()

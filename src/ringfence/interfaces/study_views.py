@@ -34,7 +34,6 @@ from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
 from ringfence.study.certificates import Certificate
-from ringfence.study.certifying import CONFIDENCE
 from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
@@ -86,10 +85,13 @@ class StudyViews:
             raise NoAnswerError(no_answer(self.desk.plan, view))
         return verdict_on(self.desk, view)
 
-    def certificate(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Certificate:
+    def certificate(
+        self, confidence: float | None = None, *, within: float | None = None
+    ) -> Certificate:
         """Return what is proven of the answer by now, whatever chose the pulls.
 
-        It may be asked for at any time, and as often as one likes. With `within`, in the unit of
+        It may be asked for at any time, and as often as one likes: at the confidence of the study's
+        `stop`, or at 0.95. With `within`, in the unit of
         the objective, an arm is enough that no other betters by more than that.
         """
         return proof_on(self.desk, confidence, within=within).certificate

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ringfence.core.arrays import Floats
 from ringfence.core.certificate import Conclusion, Step, concluded
 from ringfence.core.constancy import RARE, add_pulls, chance_of_change, nothing_told
 from ringfence.core.decimals import decimal
@@ -46,17 +47,22 @@ def proof_of(
     plan: Plan,
     harvest: Harvest,
     *,
-    confidence: float = CONFIDENCE,
-    within: float = 0.0,
+    confidence: float | None = None,
+    within: float | None = None,
     brought: int = 0,
 ) -> Proof:
     """Return what is proven by all pulls of a study, in the order of their numbers.
 
-    `brought` observations came along with it.
+    At the confidence that the study was begun with, and `within` its distance, unless others are
+    given. `brought` observations came along with it.
     """
-    _require_level(confidence)
+    fixed = plan.definition.stop
+    level, distance = fixed.get("confidence", CONFIDENCE), fixed.get("within", 0.0)
+    confidence = level if confidence is None else confidence
+    within = distance if within is None else within
+    require_level(confidence)
     of_set = plan.problem.question.settles
-    _require_distance(within, of_set=of_set)
+    require_distance(within, of_set=of_set)
     if plan.sharing.has_hours:
         raise InputError(
             f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
@@ -66,15 +72,7 @@ def proof_of(
     problem = plan.problem.judged
     paths = walked(plan, harvest)
     columns = [plan.metrics.index(metric) for metric in problem.metrics]
-    told = harvest.values[harvest.is_told][:, columns]
-    grounds = grounds_of(
-        problem,
-        told,
-        bounds=plan.noise.bounds,
-        shares=~may_be_more(problem, plan.noise.bounds),
-        gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
-        constant=plan.noise.exact,
-    )
+    grounds = _grounds(plan, harvest.values[harvest.is_told][:, columns])
     changed = _changed(plan, harvest, columns)
     grounds = tuple(
         replace(ground, changes=attribute.metric in changed)
@@ -91,7 +89,7 @@ def proof_of(
     names = plan.definition.arm_names
     answer = tuple(names[arm] for arm in conclusion.answer)
     explored = [Explored.BROUGHT] * bool(brought)
-    explored += [Explored.LEVEL] * (confidence != CONFIDENCE)
+    explored += [Explored.LEVEL] * (confidence != level)
     certificate = Certificate(
         study=plan.definition.name,
         status=conclusion.status,
@@ -110,7 +108,25 @@ def proof_of(
     return Proof(certificate, conclusion, prover, paths)
 
 
-def _require_level(confidence: Any) -> None:
+def grounds_before(plan: Plan) -> tuple[Ground, ...]:
+    """Return what is known of a problem's attributes before anything was told."""
+    return _grounds(plan, np.full((1, len(plan.problem.judged.metrics)), 0.5))
+
+
+def _grounds(plan: Plan, told: Floats) -> tuple[Ground, ...]:
+    problem = plan.problem.judged
+    return grounds_of(
+        problem,
+        told,
+        bounds=plan.noise.bounds,
+        shares=~may_be_more(problem, plan.noise.bounds),
+        gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
+        constant=plan.noise.exact,
+    )
+
+
+def require_level(confidence: Any, key: str = "confidence") -> None:
+    """Refuse what is no confidence to prove anything at."""
     is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if is_number and _LEAST < confidence < _MOST:
         return
@@ -118,21 +134,22 @@ def _require_level(confidence: Any) -> None:
     if is_number and 100.0 * _LEAST < confidence < 100.0 * _MOST:
         meant = f" Write {confidence / 100:g} for {confidence:g}%."
     raise InputError(
-        f"confidence = {confidence!r} must be a number between 0.5 and 1, without these."
+        f"{key} = {confidence!r} must be a number between 0.5 and 1, without these."
         f"{meant or ' Write 0.95 for 95%.'}"
     )
 
 
-def _require_distance(within: Any, *, of_set: bool) -> None:
+def require_distance(within: Any, *, of_set: bool, key: str = "within") -> None:
+    """Refuse what is no distance, or has nothing that it could be about."""
     is_number = isinstance(within, int | float) and not isinstance(within, bool)
     if not is_number or not 0.0 <= within < math.inf:
         raise InputError(
-            f"within = {within!r} must be a number, 0 or more, in the unit of the objective. "
+            f"{key} = {within!r} must be a number, 0 or more, in the unit of the objective. "
             "Write one, or leave it out."
         )
     if within and of_set:
         raise InputError(
-            f"within = {within:g} is about the best arm, and the study asks for all feasible ones. "
+            f"{key} = {within:g} is about the best arm, and the study asks for all feasible ones. "
             "Leave it out."
         )
 

@@ -19,13 +19,17 @@ def certify(
     study: StudyName,
     *,
     confidence: Annotated[
-        float,
-        typer.Option("--confidence", metavar="P", help="How sure, above 0.5 and below 1."),
-    ] = 0.95,
+        float | None,
+        typer.Option(
+            "--confidence",
+            metavar="P",
+            help="How sure, above 0.5 and below 1; by default as [stop] has it, or 0.95.",
+        ),
+    ] = None,
     within: Annotated[
-        float,
+        float | None,
         typer.Option("--within", metavar="D", help="What is as good, in the objective's unit."),
-    ] = 0.0,
+    ] = None,
     observations: Annotated[
         Path | None,
         typer.Option("--observations", help="Write the certificate with all it rests on (.json)."),

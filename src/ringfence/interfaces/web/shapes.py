@@ -72,6 +72,20 @@ class Blocks(BaseModel):
     every: Annotated[str | None, Field(examples=["30m", "1h", "1d"])] = None
 
 
+class Stop(BaseModel):
+    """How sure a proof must be for the study to end by it, whatever is left of the budget."""
+
+    model_config = _BODY
+    confidence: Annotated[Number, Field(examples=[0.95])]
+    within: Annotated[
+        Number | None, Field(description="What is as good, in the unit of the objective.")
+    ] = None
+    rests_on: Annotated[
+        str | None,
+        Field(description="exact: refuse metrics of which nothing can be proven exactly."),
+    ] = None
+
+
 class NewStudy(BaseModel):
     """What is fixed before the first pull."""
 
@@ -114,6 +128,7 @@ class NewStudy(BaseModel):
     on_failure: StandIn | None = None
     on_timeout: StandIn | None = None
     blocks: Blocks | None = None
+    stop: Stop | None = None
     load_if_exists: bool = False
 
 
@@ -146,6 +161,9 @@ class Definition(BaseModel):
     counts_lost: Annotated[bool, Field(description="Whether lost pulls withdraw an arm.")]
     blocks: Annotated[
         dict[str, Any] | None, Field(description="What pulls of different arms share, if anything.")
+    ] = None
+    stop: Annotated[
+        dict[str, Any] | None, Field(description="When it ends before its budget, if ever.")
     ] = None
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
