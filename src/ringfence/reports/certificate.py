@@ -98,12 +98,12 @@ def certificate_sentence(certificate: Certificate) -> str:
     return f"Open at {sure}: {count} question{'s' * (count != 1)} left."
 
 
-def certificate_lines(certificate: Certificate) -> list[str]:
+def certificate_lines(certificate: Certificate, most: int = _MOST_LINES) -> list[str]:
     """Return what else there is to know of a certificate, a line each."""
     hardest = sorted(certificate.open, key=lambda one: (one.needs is None, one.needs), reverse=True)
-    lines = [_open(one) for one in hardest[:_MOST_LINES]]
-    if (more := len(hardest) - _MOST_LINES) > 0:
-        lines.append(f"{more} more questions are open.")
+    lines = [_open(one) for one in hardest[:most]]
+    if (more := len(hardest) - most) > 0:
+        lines.append(f"{more} more question{'s are' if more > 1 else ' is'} open.")
     if certificate.status == Status.NONE_FEASIBLE:
         lines.append("Which arm comes nearest is not proven.")
     bases = {one for one in certificate.rests_on.values() if one not in (None, Basis.EXACT)}

@@ -63,12 +63,7 @@ def proof_of(
     require_level(confidence)
     of_set = plan.problem.question.settles
     require_distance(within, of_set=of_set)
-    if plan.sharing.has_hours:
-        raise InputError(
-            f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
-            "an hour has depends on who asked for them, so that nothing can be proven of it. Begin "
-            "a study with items or seeds, or without blocks."
-        )
+    require_provable(plan)
     problem = plan.problem.judged
     paths = walked(plan, harvest)
     columns = [plan.metrics.index(metric) for metric in problem.metrics]
@@ -123,6 +118,16 @@ def _grounds(plan: Plan, told: Floats) -> tuple[Ground, ...]:
         gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
         constant=plan.noise.exact,
     )
+
+
+def require_provable(plan: Plan) -> None:
+    """Refuse a study whose pulls share hours: there is no fixed table to prove anything of."""
+    if plan.sharing.has_hours:
+        raise InputError(
+            f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
+            "an hour has depends on who asked for them, so that nothing can be proven of it. Begin "
+            "a study with items or seeds, or without blocks."
+        )
 
 
 def require_level(confidence: Any, key: str = "confidence") -> None:

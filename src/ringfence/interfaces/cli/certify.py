@@ -11,8 +11,7 @@ import typer
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.cli.study import StorageUrl, StudyName, open_study
-
-_EXIT_CODES = {"certified": 0, "equivalent": 0, "none-feasible": 3, "open": 4}
+from ringfence.interfaces.cli.verdicts import PROOF_CODES
 
 
 def certify(
@@ -63,4 +62,4 @@ def certify(
         output.say(certificate_sentence(found))
         for line in certificate_lines(found):
             output.say(f"- {line}")
-    raise SystemExit(_EXIT_CODES[found.status])
+    raise SystemExit(PROOF_CODES[found.status])

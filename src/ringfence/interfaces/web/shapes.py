@@ -405,6 +405,42 @@ class Change(BaseModel):
     chance: Annotated[float, Field(description="How likely that is if it did not change.")]
 
 
+class ProofStep(BaseModel):
+    """One question of a certificate: a claim that is proven once its e-value reaches 1/level."""
+
+    question: str
+    kind: Literal["keeps", "breaks", "no-better"]
+    arm: str
+    limit: str | None
+    rival: str | None
+    e: Annotated[float | None, Field(description="The e-value now; null where it is certain.")]
+    level: float
+    crossed: Annotated[bool, Field(description="Whether it has ever reached 1/level.")]
+    certain: bool
+    seen: Annotated[int, Field(description="Blocks, or pulls, that the test went through.")]
+    needs: Annotated[int | None, Field(description="Pulls that it may still take, if known.")]
+    why: Annotated[str | None, Field(description="Why nothing can be proven of it, if so.")]
+    held: Annotated[dict[str, str], Field(description="What holds it up, by arm.")]
+
+
+class Certificate(BaseModel):
+    """What is proven by the stored pulls, whatever chose them."""
+
+    study: str
+    status: Literal["certified", "equivalent", "none-feasible", "open"]
+    confidence: float
+    within: float | None
+    arm: str | None
+    answer: list[str]
+    rests_on: dict[str, Literal["exact", "gaussian", "asymptotic"] | None]
+    assumes: list[str]
+    exploratory: list[str]
+    open: list[ProofStep]
+    settled: list[ProofStep]
+    pulls_used: int
+    blocks: int | None
+
+
 class Verdict(BaseModel):
     """The answer of a study, so far or at its end."""
 
@@ -430,6 +466,9 @@ class Verdict(BaseModel):
     apparent: str | None
     doubts: list[Doubt]
     changes: list[Change]
+    certificate: Annotated[
+        Certificate | None, Field(description="What is proven, in a study with a `stop`.")
+    ]
 
 
 class WhatIf(Verdict):
