@@ -21,7 +21,7 @@ from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.kept_verdicts import is_another, latest_verdict, verdict_on
 from ringfence.interfaces.leases import Status
-from ringfence.interfaces.proofs import proof_on
+from ringfence.interfaces.proofs import gate_on, proof_on
 from ringfence.interfaces.shared_views import (
     SHARED_KINDS,
     contents_drawn,
@@ -38,6 +38,7 @@ from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Round
+from ringfence.study.gating import Gate
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running
 
@@ -95,6 +96,13 @@ class StudyViews:
         the objective, an arm is enough that no other betters by more than that.
         """
         return proof_on(self.desk, confidence, within=within).certificate
+
+    def gate(self, candidate: str, confidence: float | None = None) -> Gate:
+        """Return whether one arm is proven to keep all its limits, or to break one.
+
+        Name it before you look: whoever tries several arms is wrong more often than stated.
+        """
+        return gate_on(self.desk, self.require_arm(candidate), confidence)
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""

@@ -5,7 +5,7 @@ touch policies and core.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Attribute
 from ringfence.core.certificate import Conclusion, Step, concluded
 from ringfence.core.constancy import RARE, add_pulls, chance_of_change, nothing_told
 from ringfence.core.decimals import decimal
 from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis, Ground, grounds_of
-from ringfence.core.problem import Problem
 from ringfence.core.proving import Prover
 from ringfence.core.shares import may_be_more
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
@@ -64,27 +64,10 @@ def proof_of(
     of_set = plan.problem.question.settles
     require_distance(within, of_set=of_set)
     require_provable(plan)
-    problem = plan.problem.judged
-    paths = walked(plan, harvest)
-    columns = [plan.metrics.index(metric) for metric in problem.metrics]
-    grounds = _grounds(plan, harvest.values[harvest.is_told][:, columns])
-    changed = _changed(plan, harvest, columns)
-    grounds = tuple(
-        replace(ground, changes=attribute.metric in changed)
-        for attribute, ground in zip(problem.attributes, grounds, strict=True)
-    )
-    prover = Prover(
-        problem,
-        [one.path for one in paths],
-        grounds,
-        baseline=plan.baseline,
-        size=plan.sharing.blocks_of_truth or None,
-    )
+    prover, paths = prover_of(plan, harvest)
     conclusion = concluded(prover, confidence, of_set=of_set, within=decimal(within))
     names = plan.definition.arm_names
     answer = tuple(names[arm] for arm in conclusion.answer)
-    explored = [Explored.BROUGHT] * bool(brought)
-    explored += [Explored.LEVEL] * (confidence != level)
     certificate = Certificate(
         study=plan.definition.name,
         status=conclusion.status,
@@ -92,11 +75,11 @@ def proof_of(
         within=within,
         arm=answer[0] if answer and not of_set else None,
         answer=answer,
-        rests_on=_rests_on(problem, grounds),
-        assumes=_assumed(plan, problem, grounds),
-        exploratory=tuple(explored),
-        open=tuple(_question(plan, prover, paths, test) for test in conclusion.open),
-        settled=tuple(_question(plan, prover, paths, test) for test in conclusion.settled),
+        rests_on=rests_on_of(prover),
+        assumes=assumed_of(plan, prover),
+        exploratory=explored_of(plan, confidence, brought),
+        open=tuple(question_of(plan, prover, paths, test) for test in conclusion.open),
+        settled=tuple(question_of(plan, prover, paths, test) for test in conclusion.settled),
         pulls_used=int(np.count_nonzero(harvest.is_told | harvest.is_failed & harvest.is_charged)),
         blocks=prover.size,
     )
@@ -118,6 +101,27 @@ def _grounds(plan: Plan, told: Floats) -> tuple[Ground, ...]:
         gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
         constant=plan.noise.exact,
     )
+
+
+def prover_of(plan: Plan, harvest: Harvest) -> tuple[Prover, list[Walked]]:
+    """Return what tests claims about arms by all pulls of a study, and the arms' paths."""
+    problem = plan.problem.judged
+    paths = walked(plan, harvest)
+    columns = [plan.metrics.index(metric) for metric in problem.metrics]
+    grounds = _grounds(plan, harvest.values[harvest.is_told][:, columns])
+    changed = _changed(plan, harvest, columns)
+    grounds = tuple(
+        replace(ground, changes=attribute.metric in changed)
+        for attribute, ground in zip(problem.attributes, grounds, strict=True)
+    )
+    prover = Prover(
+        problem,
+        [one.path for one in paths],
+        grounds,
+        baseline=plan.baseline,
+        size=plan.sharing.blocks_of_truth or None,
+    )
+    return prover, paths
 
 
 def require_provable(plan: Plan) -> None:
@@ -183,19 +187,25 @@ def _changed(plan: Plan, harvest: Harvest, columns: Sequence[int]) -> set[str]:
     return {one for c, one in enumerate(metrics) if chance_of_change(seen, c)[0] < RARE}
 
 
-def _rests_on(problem: Problem, grounds: Sequence[Ground]) -> dict[str, Basis | None]:
-    """Return the weakest that is rested on, by metric."""
+def rests_on_of(prover: Prover, *, first: int = 0) -> dict[str, Basis | None]:
+    """Return the weakest that is rested on, by metric, of the attributes from the `first` on."""
     weakest: dict[str, Basis] = {}
-    for attribute, ground in zip(problem.attributes, grounds, strict=True):
+    for attribute, ground in _grounded(prover, first):
         for metric in attribute.metrics:
             known = weakest.get(metric, Basis.EXACT)
             weakest[metric] = max(known, ground.basis, key=_ORDER.index)
     return {metric: None if one == Basis.OTHER else one for metric, one in weakest.items()}
 
 
-def _assumed(
-    plan: Plan, problem: Problem, grounds: Sequence[Ground]
+def _grounded(prover: Prover, first: int) -> Iterator[tuple[Attribute, Ground]]:
+    both = list(zip(prover.problem.attributes, prover.grounds, strict=True))
+    return iter(both[first:])
+
+
+def assumed_of(
+    plan: Plan, prover: Prover, *, first: int = 0
 ) -> tuple[tuple[Assumed, str | None], ...]:
+    """Return what else is rested on."""
     found: list[tuple[Assumed, str | None]] = []
     if plan.sharing.blocks_of_truth is None:
         found.append((Assumed.STEADY, None))
@@ -203,7 +213,7 @@ def _assumed(
         found.append((Assumed.SAMPLE, None))
     if plan.sharing.answers_once:
         found.append((Assumed.ONE_ANSWER, None))
-    for attribute, ground in zip(problem.attributes, grounds, strict=True):
+    for attribute, ground in _grounded(prover, first):
         metric = attribute.metric
         if ground.constant:
             found.append((Assumed.CONSTANT, metric))
@@ -216,7 +226,13 @@ def _assumed(
     return tuple(dict.fromkeys(found))
 
 
-def _question(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:
+def explored_of(plan: Plan, confidence: float, brought: int) -> tuple[Explored, ...]:
+    """Return what may have been chosen after looking."""
+    level = plan.definition.stop.get("confidence", CONFIDENCE)
+    return (*[Explored.BROUGHT] * bool(brought), *[Explored.LEVEL] * (confidence != level))
+
+
+def question_of(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:
     """Return a test as it is told, by the names of arms and in pulls."""
     names, seen = plan.definition.arm_names, test.evidence
     arms = _arms_of(prover, test)

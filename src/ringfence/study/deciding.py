@@ -306,7 +306,7 @@ def last_round(
     """Return the empty round that ends a study for what `ended` says; nobody leaves with it."""
     alive = np.array(before.alive)
     alive[list(standing.back)] = True
-    seen = _situation(plan, before, standing, through) | ended
+    seen = _situation(plan, before, standing, through) | dict(ended)
     nothing = [0] * plan.arm_count
     return _round(plan, before, before.phase, nothing, alive, [], seen, is_last=True)
 
@@ -505,7 +505,7 @@ def _step(
         return allocation
     so_far = 0 if before is None else before.end
     size = max(_STEP, plan.definition.batch, so_far // 100)
-    each = -(-size // max(1, np.count_nonzero(allocation)))
+    each = -(-size // max(1, int(np.count_nonzero(allocation))))
     return [min(count, max(each, least.get(arm, 0))) for arm, count in enumerate(allocation)]
 
 
