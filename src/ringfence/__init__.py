@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ringfence.simulation.results import ComparisonRow, SimulationResult
     from ringfence.study.audit import Audit
     from ringfence.study.certificates import Certificate, ProofStep
+    from ringfence.study.gating import Gate
     from ringfence.study.verdict import ArmVerdict, Estimate, Flip, Verdict
 
     __version__: str
@@ -84,6 +85,7 @@ _HOMES = {
     "Evidence": "policies.evidence",
     "ExpressionError": "core.errors",
     "Flip": "study.verdict",
+    "Gate": "study.gating",
     "Function": "execution.evaluating",
     "Hardness": "core.hardness",
     "IgnoredWarning": "core.errors",
@@ -162,6 +164,7 @@ __all__ = [
     "ExpressionError",
     "Flip",
     "Function",
+    "Gate",
     "Hardness",
     "IgnoredWarning",
     "InfeasibleWarning",

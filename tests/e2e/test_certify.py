@@ -82,3 +82,38 @@ def test_the_file_it_writes_is_checked_by_a_program_that_shares_nothing(tmp_path
     file.write_text(file.read_text().replace('"status": "certified"', '"status": "none-feasible"'))
     assert subprocess.run(command, check=False, capture_output=True).returncode == 1
     assert ringfence("certify", *place, "--observations", str(tmp_path / "proof.txt")).code == 2
+
+
+# ---------------------------------------------------------------------------------- the gate
+
+
+@pytest.mark.parametrize(
+    ("limit", "budget", "code", "said"),
+    [
+        ("mean(unsafe) <= 0.5", 200, 0, "Passed at 95%: new keeps all its limits."),
+        ("mean(unsafe) <= -0.5", 200, 3, "Failed at 95%: new breaks mean(unsafe) <= -0.5."),
+        ("mean(unsafe) <= 0.5", 10, 4, "Open at 95%"),
+    ],
+)
+def test_a_gate_tells_a_pipeline_by_its_exit_code(
+    tmp_path: Path, limit: str, budget: int, code: int, said: str
+) -> None:
+    place = place_of(tmp_path, budget, limit)
+    done = ringfence("gate", *place, "--candidate", "new")
+    assert done.code == code
+    assert done.out.startswith(said)
+    found = document(ringfence("gate", *place, "--candidate", "new", "--json"))["gate"]
+    assert found["status"] == {0: "keeps", 3: "breaks", 4: "open"}[code]
+    assert found["rests_on"] == {"unsafe": "exact"}
+
+
+def test_a_gate_is_for_an_arm_that_is_there_and_a_confidence_that_is_one(tmp_path: Path) -> None:
+    place = place_of(tmp_path, 44, LIMITS["certified"])
+    wrong = ringfence("gate", *place, "--candidate", "gnu")
+    assert wrong.code == 2
+    assert "arm 'gnu' is not in study 's'" in wrong.err
+    assert ringfence("gate", *place).code == 2
+    assert ringfence("gate", *place, "--candidate", "new", "--confidence", "95").code == 2
+    less = ringfence("gate", *place, "--candidate", "new", "--confidence", "0.6")
+    assert less.code == 0
+    assert "Exploratory" in less.out

@@ -506,7 +506,7 @@ def test_a_metric_that_changed_while_the_study_ran_leaves_its_questions_open() -
 # ------------------------------------------------------------------------------ refusals
 
 
-@pytest.mark.parametrize("confidence", [0.5, 1.0, 0.0, 1.5, -1.0, math.nan, True, "0.9", None])
+@pytest.mark.parametrize("confidence", [0.5, 1.0, 0.0, 1.5, -1.0, math.nan, True, "0.9", []])
 def test_a_confidence_that_is_none_is_refused(confidence: Any) -> None:
     with pytest.raises(rf.InputError, match=r"confidence = .* must be a number between 0.5 and 1"):
         made().certificate(confidence)

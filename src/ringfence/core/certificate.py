@@ -30,6 +30,14 @@ class Status(Code):
     OPEN = "open"
 
 
+class Passage(Code):
+    """What is proven of one arm and its limits: it KEEPS them all, or BREAKS one."""
+
+    KEEPS = "keeps"
+    BREAKS = "breaks"
+    OPEN = "open"
+
+
 class Kind(Code):
     """What a test is about: an arm KEEPS a limit, BREAKS it, or is NO_BETTER than another."""
 
@@ -90,13 +98,23 @@ class Conclusion:
     open: tuple[Step, ...]
 
 
+@dataclass(frozen=True)
+class Gated:
+    """What is proven of one arm, by which tests, and which questions are `open`."""
+
+    status: Passage
+    settled: tuple[Step, ...]
+    open: tuple[Step, ...]
+
+
 class Levels:
     """The tests of arms at their levels."""
 
-    def __init__(self, prover: Prover, confidence: float) -> None:
-        """Split the chance of being wrong between the tests."""
+    def __init__(self, prover: Prover, confidence: float, *, of_one: bool = False) -> None:
+        """Split the chance of being wrong between the tests, of all arms or `of_one`."""
         self.prover = prover
-        self.arm_count, self.limit_count = len(prover.paths), len(prover.problem.constraints)
+        self.arm_count = 1 if of_one else len(prover.paths)
+        self.limit_count = len(prover.problem.constraints)
         doubt = 1 - decimal(confidence)
         self.each = float(doubt / self.arm_count)
         self.per_break = float(doubt / (self.arm_count * self.limit_count))
@@ -148,6 +166,21 @@ def concluded(
         status = Status.OPEN if open_ else Status.CERTIFIED
         return Conclusion(status, tuple(feasible), tuple(proven), open_)
     return _best(levels, kept, feasible, rest, out, within)
+
+
+def gated(prover: Prover, arm: int, confidence: float) -> Gated:
+    """Return whether one arm is proven to keep all its limits, or to break one.
+
+    It either keeps them, and of m limits one was falsely said to be broken; or it breaks one, and
+    that was falsely said to be kept. So "kept" is tested at delta, a break at delta/m.
+    """
+    levels = Levels(prover, confidence, of_one=True)
+    kept, broken = levels.keeps(arm), levels.breaks(arm)
+    if out := [one for one in broken if one.is_settled]:
+        return Gated(Passage.BREAKS, tuple(out), ())
+    settled = tuple(one for one in kept if one.is_settled)
+    ways = _soonest([kept, *([one] for one in broken)])
+    return Gated(Passage.OPEN if ways else Passage.KEEPS, settled, tuple(ways))
 
 
 def _best(

@@ -114,6 +114,7 @@ class Draft:
     policy: str = "top-two"
     seed: int | None = None
     blocks: Mapping[str, str | int | bool] = field(default_factory=dict)
+    stop: float | None = None
 
     @property
     def problem(self) -> Problem:
@@ -134,6 +135,7 @@ class Draft:
             pull=self.way.line,
             stand_ins="" if isinstance(self.way, ByTable) else _STAND_INS,
             blocks=self._blocks() or _NO_BLOCKS,
+            stop=_NO_STOP if self.stop is None else f"[stop]\nconfidence = {self.stop}\n",
         )
 
     def _blocks(self) -> str:
@@ -296,11 +298,18 @@ arms = {arms}
 {stand_ins}# outage_minutes = 30     # how long to wait where evaluations fail whatever the option
 
 # What all options share, if anything: test items, random seeds, or the hours of evaluations.
-{blocks}"""
+{blocks}
+# Whether the study ends as soon as its answer is proven; the budget is then the most it may take.
+{stop}"""
 
 _NO_BLOCKS = """\
 # [blocks]
 # items = "questions.jsonl"    # an object a line, or a number; or seeds = true; or every = "1h"
+"""
+
+_NO_STOP = """\
+# [stop]
+# confidence = 0.95
 """
 
 _STAND_INS = """\

@@ -2,8 +2,8 @@
 
 A verdict follows from the study's facts, of which its pulse is another whenever any of them is,
 and from this program. So it is kept under both, and worth nothing when either is another. One that
-is there in no time is not kept, nor one that rests on somebody else's program. `doctor` works it
-out again. May touch every room.
+is there in no time is not kept, nor one with a certificate or of somebody else's program. `doctor`
+works it out again. May touch every room.
 """
 
 import hashlib
@@ -75,7 +75,7 @@ def _may_be_kept(plan: Plan, head: Head) -> bool:
     if plan.arm_count < LARGE_ARMS and head.issued < LARGE_PULLS:
         return False
     is_own = MARK in plan.definition.policy or bool(plan.definition.functions)
-    return not is_own and bool(_program())
+    return not is_own and not plan.definition.stop and bool(_program())
 
 
 @cache

@@ -3,11 +3,19 @@
 May touch every room.
 """
 
-from ringfence.study.certifying import CONFIDENCE, Proof, proof_of
+from ringfence.study.certifying import Proof, proof_of
 from ringfence.study.desk import Desk
+from ringfence.study.gating import Gate, gate_of
 
 
-def proof_on(desk: Desk, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Proof:
+def gate_on(desk: Desk, candidate: int, confidence: float | None = None) -> Gate:
+    """Return what is proven by now of one arm and its limits."""
+    with desk.storage.reading(desk.name) as ledger:
+        harvest, brought = ledger.harvest(1, ledger.head.issued), ledger.brought()
+    return gate_of(desk.plan, harvest, candidate, confidence=confidence, brought=brought)
+
+
+def proof_on(desk: Desk, confidence: float | None = None, *, within: float | None = None) -> Proof:
     """Return what is proven of a study by now, with what it was made from."""
     with desk.storage.reading(desk.name) as ledger:
         harvest, brought = ledger.harvest(1, ledger.head.issued), ledger.brought()

@@ -41,6 +41,7 @@ from ringfence.interfaces.checking import (
 from ringfence.interfaces.leases import Held, Pull, lease_of
 from ringfence.interfaces.own_policies import named
 from ringfence.interfaces.quickening import quicken
+from ringfence.interfaces.stopping import stop_of
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.study_views import StudyViews
 from ringfence.policies.policy import Policy
@@ -57,6 +58,7 @@ from ringfence.study.observing import (
 )
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.sharing import Sharing
+from ringfence.study.stopping import require_stop
 from ringfence.study.verdict import Verdict, in_the_running
 
 
@@ -113,6 +115,7 @@ class Study(StudyViews, AsyncCalls):
         on_failure: Mapping[str, float] | None = None,
         on_timeout: Mapping[str, float] | None = None,
         blocks: Mapping[str, Any] | Blocks | None = None,
+        stop: Mapping[str, Any] | None = None,
         load_if_exists: bool = False,
         clock: Clock | None = None,
     ) -> "Study":
@@ -134,7 +137,10 @@ class Study(StudyViews, AsyncCalls):
         failure, `on_timeout` that in place of one that took too long; limits on `failed`, such as
         "mean(failed) <= 0.02", count failures. `blocks` say what pulls of different arms share:
         {"items": 500} or a list of items, with "scope", "repeats", "group" and "evaluation";
-        {"seeds": True}; or {"every": "1h"}. With `load_if_exists` a study of that name is loaded
+        {"seeds": True}; or {"every": "1h"}. With a `stop` of {"confidence": 0.95} the study ends as
+        soon as its answer is proven at 95%: the budget is only the most that it may take. "within",
+        in the objective's unit, says what is as good, and "rests_on": "exact" refuses metrics of
+        which nothing can be proven exactly. With `load_if_exists` a study of that name is loaded
         if it is the same one.
 
         >>> import ringfence as rf
@@ -177,6 +183,7 @@ class Study(StudyViews, AsyncCalls):
             on_failure={} if on_failure is None else on_failure,
             on_timeout={} if on_timeout is None else on_timeout,
             blocks=shared.plain,
+            stop=stop_of(stop),
         )
         plan = _plan(definition, functions, rule)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -541,7 +548,7 @@ class Study(StudyViews, AsyncCalls):
             "baseline",
         ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
-        keys += ["on_failure", "on_timeout", "blocks"]
+        keys += ["on_failure", "on_timeout", "blocks", "stop"]
         keys += ["seed"] * seed_matters
         keys += ["lag"] * (other.lag not in (None, self.lag or 1))
         for key in keys:
@@ -591,6 +598,7 @@ def _plan(definition: Definition, functions: Functions | None, policy: Policy) -
         counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
     )
     plan = Plan.of(written_out, functions, policy)
+    require_stop(plan)
     if (column := plan.sharing.column) in plan.metrics:
         raise InputError(
             f"metric {column!r} has the name of a column of every export of a study with blocks. "

@@ -29,6 +29,7 @@ from ringfence.execution.evaluating import (
 from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of, kept_items
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.own_policies import load_policy
+from ringfence.interfaces.stopping import stop_of
 from ringfence.interfaces.storages import has_study, placed_in
 from ringfence.interfaces.studies import Study
 from ringfence.simulation.instance_file import complaint, loaded_function, nearest_file
@@ -37,6 +38,13 @@ from ringfence.simulation.tables import number_column, read_columns
 from ringfence.study.facts import Definition
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)
+
+
+class _Stop(BaseModel):
+    model_config = _SHAPE
+    confidence: Any = None
+    within: Any = None
+    rests_on: str | None = None
 
 
 class _Table(BaseModel):
@@ -91,6 +99,7 @@ class _File(BaseModel):
     baseline: str | None = None
     noise: dict[str, Any] | None = None
     blocks: _Blocks | None = None
+    stop: _Stop | None = None
 
 
 _KEYS = {
@@ -98,6 +107,7 @@ _KEYS = {
     "pull": tuple(_Pull.model_fields),
     "table": tuple(_Table.model_fields),
     "blocks": tuple(_Blocks.model_fields),
+    "stop": tuple(_Stop.model_fields),
 }
 _MISSING = {
     "name": "Add one, such as name = 'prompts'.",
@@ -159,6 +169,7 @@ class StudyFile:
             "on_failure": pull.on_failure,
             "on_timeout": pull.on_timeout,
             "blocks": self._blocks_in(storage),
+            "stop": self._stop,
             "load_if_exists": True,
         }
         settings = {
@@ -176,6 +187,11 @@ class StudyFile:
             held["batch"] = stored.batch if stored.batch > 1 else None
         said = {key: value for key, value in settings.items() if value is not None}
         return Study.create(file.name, **arguments, **held | said)
+
+    @property
+    def _stop(self) -> dict[str, Any] | None:
+        """When the study ends before its budget, as the file has it."""
+        return None if self.content.stop is None else self.content.stop.model_dump()
 
     def _blocks(self) -> Blocks:
         """Return what pulls of different arms share, with the items that the file names."""
@@ -220,6 +236,7 @@ class StudyFile:
             "arms": arms_of(file.arms),
             "policy": file.policy,
             "baseline": file.baseline,
+            "stop": stop_of(self._stop),
         }
         others = [key for key, value in said.items() if value != getattr(stored, key)]
         with suppress(InputError):  # a file of items that is gone is missed by who begins a study

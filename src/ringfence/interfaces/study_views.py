@@ -21,7 +21,7 @@ from ringfence.execution.chunks import Progress
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.kept_verdicts import is_another, latest_verdict, verdict_on
 from ringfence.interfaces.leases import Status
-from ringfence.interfaces.proofs import proof_on
+from ringfence.interfaces.proofs import gate_on, proof_on
 from ringfence.interfaces.shared_views import (
     SHARED_KINDS,
     contents_drawn,
@@ -34,11 +34,11 @@ from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
 from ringfence.study.audit import Audit, audit
 from ringfence.study.certificates import Certificate
-from ringfence.study.certifying import CONFIDENCE
 from ringfence.study.deciding import answer_of
 from ringfence.study.desk import Desk
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Definition, Round
+from ringfence.study.gating import Gate
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict, Verdict, in_the_running
 
@@ -86,13 +86,23 @@ class StudyViews:
             raise NoAnswerError(no_answer(self.desk.plan, view))
         return verdict_on(self.desk, view)
 
-    def certificate(self, confidence: float = CONFIDENCE, *, within: float = 0.0) -> Certificate:
+    def certificate(
+        self, confidence: float | None = None, *, within: float | None = None
+    ) -> Certificate:
         """Return what is proven of the answer by now, whatever chose the pulls.
 
-        It may be asked for at any time, and as often as one likes. With `within`, in the unit of
+        It may be asked for at any time, and as often as one likes: at the confidence of the study's
+        `stop`, or at 0.95. With `within`, in the unit of
         the objective, an arm is enough that no other betters by more than that.
         """
         return proof_on(self.desk, confidence, within=within).certificate
+
+    def gate(self, candidate: str, confidence: float | None = None) -> Gate:
+        """Return whether one arm is proven to keep all its limits, or to break one.
+
+        Name it before you look: whoever tries several arms is wrong more often than stated.
+        """
+        return gate_on(self.desk, self.require_arm(candidate), confidence)
 
     def explain(self, arm: str | None = None) -> list[ArmVerdict]:
         """Return why each arm was dropped or kept, or one of them."""

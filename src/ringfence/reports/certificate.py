@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from ringfence.core.certificate import Kind, Status
+from ringfence.core.certificate import Kind, Passage, Status
 from ringfence.core.grounds import Basis
 from ringfence.core.proving import Hindrance
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
+from ringfence.study.gating import Gate
 from ringfence.study.paths import Gap
 
 _MOST_LINES = 12
@@ -55,6 +56,33 @@ def certificate_document(certificate: Certificate) -> dict[str, Any]:
     }
 
 
+def gate_document(gate: Gate) -> dict[str, Any]:
+    """Return a gate under the keys that other programs rely on."""
+    return {
+        "study": gate.study,
+        "candidate": gate.candidate,
+        "status": gate.status,
+        "confidence": gate.confidence,
+        "rests_on": dict(gate.rests_on),
+        "assumes": [said_of(*one) for one in gate.assumes],
+        "exploratory": [_EXPLORED[one] for one in gate.exploratory],
+        "open": [question_document(one) for one in gate.open],
+        "settled": [question_document(one) for one in gate.settled],
+        "pulls_used": gate.pulls_used,
+    }
+
+
+def gate_sentence(gate: Gate) -> str:
+    """Return whether an arm passes, in a sentence."""
+    sure = _percent(gate.confidence)
+    if gate.status == Passage.KEEPS:
+        return f"Passed at {sure}: {gate.candidate} keeps all its limits."
+    if gate.status == Passage.BREAKS:
+        limits = " and ".join(str(one.limit) for one in gate.settled)
+        return f"Failed at {sure}: {gate.candidate} breaks {limits}."
+    return f"Open at {sure}: it is not proven on which side of its limits {gate.candidate} is."
+
+
 def question_document(question: ProofStep) -> dict[str, Any]:
     """Return one question of a certificate as a document."""
     return {
@@ -81,7 +109,7 @@ def said_of(assumed: Assumed, metric: str | None) -> str:
 
 def certificate_sentence(certificate: Certificate) -> str:
     """Return what is proven, in a sentence."""
-    sure = f"{100.0 * certificate.confidence:.6g}%"
+    sure = _percent(certificate.confidence)
     named = ", ".join(certificate.answer)
     if certificate.status == Status.NONE_FEASIBLE:
         return f"Certified at {sure}: no arm keeps its limits."
@@ -98,13 +126,17 @@ def certificate_sentence(certificate: Certificate) -> str:
     return f"Open at {sure}: {count} question{'s' * (count != 1)} left."
 
 
-def certificate_lines(certificate: Certificate) -> list[str]:
+def _percent(confidence: float) -> str:
+    return f"{100.0 * confidence:.6g}%"
+
+
+def certificate_lines(certificate: Certificate | Gate, most: int = _MOST_LINES) -> list[str]:
     """Return what else there is to know of a certificate, a line each."""
     hardest = sorted(certificate.open, key=lambda one: (one.needs is None, one.needs), reverse=True)
-    lines = [_open(one) for one in hardest[:_MOST_LINES]]
-    if (more := len(hardest) - _MOST_LINES) > 0:
-        lines.append(f"{more} more questions are open.")
-    if certificate.status == Status.NONE_FEASIBLE:
+    lines = [_open(one) for one in hardest[:most]]
+    if (more := len(hardest) - most) > 0:
+        lines.append(f"{more} more question{'s are' if more > 1 else ' is'} open.")
+    if certificate.status.value == Status.NONE_FEASIBLE.value:
         lines.append("Which arm comes nearest is not proven.")
     bases = {one for one in certificate.rests_on.values() if one not in (None, Basis.EXACT)}
     for basis in sorted(bases):

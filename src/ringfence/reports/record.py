@@ -32,6 +32,7 @@ from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
 from ringfence.study.outcomes import Outcomes
 from ringfence.study.sharing import Sharing
+from ringfence.study.stopping import PROVEN
 from ringfence.study.verdict import Verdict
 
 _STYLE = """
@@ -156,10 +157,15 @@ def _fixed(definition: Definition, created_at: float | None, lag: int) -> str:
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {_as_decided(definition, lag)}"],
             ["budget at first", str(definition.budget)],
+            *([["ends when proven", _stop(definition.stop)]] if definition.stop else []),
             ["seed", str(definition.seed)],
             ["created", when],
         ],
     )
+
+
+def _stop(stop: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in stop.items())
 
 
 def _stated(definition: Definition) -> list[str]:
@@ -203,7 +209,9 @@ def _rounds(definition: Definition, rounds: Sequence[Round]) -> str:
         pulls = ", ".join(
             f"{name} {count}" for name, count in zip(names, one.allocation, strict=True) if count
         )
-        rows.append([str(one.number), gone or "-", pulls or "none: finished"])
+        rows.append(
+            [str(one.number), gone or "-", pulls or f"none: {one.seen.get(PROVEN, 'finished')}"]
+        )
     return f"<p>{last + 1} in all.</p>" + table(["round", "left before it", "pulls"], rows)
 
 

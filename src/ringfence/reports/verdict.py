@@ -4,11 +4,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ringfence.reports.certificate import (
+    certificate_document,
+    certificate_lines,
+    certificate_sentence,
+)
 from ringfence.reports.chances import percent
 from ringfence.reports.departures import standing, with_error
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.sets import flipped_set, headline_of_set, said_of_set
 from ringfence.reports.sharing import caveat, claim, is_fixed
+from ringfence.study.certificates import Certificate
 from ringfence.study.changing import Change
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (
@@ -52,6 +58,9 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "apparent": verdict.apparent,
         "doubts": [vars(doubt) for doubt in verdict.doubts],
         "changes": [vars(change) for change in verdict.changes],
+        "certificate": None
+        if verdict.certificate is None
+        else certificate_document(verdict.certificate),
     }
 
 
@@ -152,7 +161,11 @@ def cautions(verdict: Verdict) -> list[str]:
 
 def findings(verdict: Verdict) -> list[str]:
     """Return what was found beside the answer, a line each."""
-    lines = [*_doubted(verdict.doubts), *changed_in_words(verdict.changes)]
+    lines = [
+        *_certified(verdict.certificate),
+        *_doubted(verdict.doubts),
+        *changed_in_words(verdict.changes),
+    ]
     lines += _about_set(verdict) if verdict.problem.question.settles else _about_arm(verdict)
     withdrawn = [arm for arm in verdict.arms if arm.status == Status.WITHDRAWN]
     lines += _some(
@@ -168,6 +181,13 @@ def findings(verdict: Verdict) -> list[str]:
     if verdict.brought:
         lines.append(f"{verdict.brought} observations were brought along and not charged.")
     return lines
+
+
+def _certified(certificate: Certificate | None) -> list[str]:
+    """Return what is proven, and what is open."""
+    if certificate is None:
+        return []
+    return [certificate_sentence(certificate), *certificate_lines(certificate, _MOST_LINES)]
 
 
 def _about_set(verdict: Verdict) -> list[str]:

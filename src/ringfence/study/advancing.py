@@ -8,10 +8,11 @@ import math
 
 import numpy as np
 
-from ringfence.study.deciding import Plan, Standing, next_round
+from ringfence.study.deciding import Plan, Standing, last_round, next_round
 from ringfence.study.facts import Head, Round
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
+from ringfence.study.stopping import PROVEN, what_is_proven
 
 
 def resolved_through(ledger: Ledger, head: Head) -> int:
@@ -34,7 +35,8 @@ def round_after(
 
     The pulls up to number `resolved` are not. `reader`, which has read what the last decision saw,
     reads on. What cannot be undone is decided from all pulls before it: that nothing is left to be
-    done, or that an arm cannot be judged. `lag` is that of a study that begins.
+    done, that the answer is proven, or that an arm cannot be judged. `lag` is that of a study that
+    begins.
     """
     if before is None:
         return next_round(plan, None, reader.catch_up(ledger, head), reader.book, lag=lag)
@@ -45,11 +47,13 @@ def round_after(
     if least < before.end:
         if _all_are_seen(before, standing, reader):
             decided = next_round(plan, before, standing, reader.book, through=least)
-            if not decided.is_last:
+            if not decided.is_last and not what_is_proven(plan, ledger, before, least):
                 return decided
         if resolved < before.end:
             return None
         standing = reader.catch_up(ledger, head, until=before.end)
+    if proven := what_is_proven(plan, ledger, before, before.end):
+        return last_round(plan, before, standing, {PROVEN: proven.value}, through=before.end)
     return next_round(plan, before, standing, reader.book, through=before.end)
 
 

@@ -5,19 +5,20 @@ touch policies and core.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from ringfence.core.arrays import Floats
+from ringfence.core.attributes import Attribute
 from ringfence.core.certificate import Conclusion, Step, concluded
 from ringfence.core.constancy import RARE, add_pulls, chance_of_change, nothing_told
 from ringfence.core.decimals import decimal
 from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis, Ground, grounds_of
-from ringfence.core.problem import Problem
 from ringfence.core.proving import Prover
 from ringfence.core.shares import may_be_more
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
@@ -46,28 +47,53 @@ def proof_of(
     plan: Plan,
     harvest: Harvest,
     *,
-    confidence: float = CONFIDENCE,
-    within: float = 0.0,
+    confidence: float | None = None,
+    within: float | None = None,
     brought: int = 0,
 ) -> Proof:
     """Return what is proven by all pulls of a study, in the order of their numbers.
 
-    `brought` observations came along with it.
+    At the confidence that the study was begun with, and `within` its distance, unless others are
+    given. `brought` observations came along with it.
     """
-    _require_level(confidence)
+    fixed = plan.definition.stop
+    level, distance = fixed.get("confidence", CONFIDENCE), fixed.get("within", 0.0)
+    confidence = level if confidence is None else confidence
+    within = distance if within is None else within
+    require_level(confidence)
     of_set = plan.problem.question.settles
-    _require_distance(within, of_set=of_set)
-    if plan.sharing.has_hours:
-        raise InputError(
-            f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
-            "an hour has depends on who asked for them, so that nothing can be proven of it. Begin "
-            "a study with items or seeds, or without blocks."
-        )
+    require_distance(within, of_set=of_set)
+    require_provable(plan)
+    prover, paths = prover_of(plan, harvest)
+    conclusion = concluded(prover, confidence, of_set=of_set, within=decimal(within))
+    names = plan.definition.arm_names
+    answer = tuple(names[arm] for arm in conclusion.answer)
+    certificate = Certificate(
+        study=plan.definition.name,
+        status=conclusion.status,
+        confidence=confidence,
+        within=within,
+        arm=answer[0] if answer and not of_set else None,
+        answer=answer,
+        rests_on=rests_on_of(prover),
+        assumes=assumed_of(plan, prover),
+        exploratory=explored_of(plan, confidence, brought),
+        open=tuple(question_of(plan, prover, paths, test) for test in conclusion.open),
+        settled=tuple(question_of(plan, prover, paths, test) for test in conclusion.settled),
+        pulls_used=int(np.count_nonzero(harvest.is_told | harvest.is_failed & harvest.is_charged)),
+        blocks=prover.size,
+    )
+    return Proof(certificate, conclusion, prover, paths)
+
+
+def grounds_before(plan: Plan) -> tuple[Ground, ...]:
+    """Return what is known of a problem's attributes before anything was told."""
+    return _grounds(plan, np.full((1, len(plan.problem.judged.metrics)), 0.5))
+
+
+def _grounds(plan: Plan, told: Floats) -> tuple[Ground, ...]:
     problem = plan.problem.judged
-    paths = walked(plan, harvest)
-    columns = [plan.metrics.index(metric) for metric in problem.metrics]
-    told = harvest.values[harvest.is_told][:, columns]
-    grounds = grounds_of(
+    return grounds_of(
         problem,
         told,
         bounds=plan.noise.bounds,
@@ -75,6 +101,14 @@ def proof_of(
         gaussian=[metric for metric in problem.metrics if _is_normal(plan, metric)],
         constant=plan.noise.exact,
     )
+
+
+def prover_of(plan: Plan, harvest: Harvest) -> tuple[Prover, list[Walked]]:
+    """Return what tests claims about arms by all pulls of a study, and the arms' paths."""
+    problem = plan.problem.judged
+    paths = walked(plan, harvest)
+    columns = [plan.metrics.index(metric) for metric in problem.metrics]
+    grounds = _grounds(plan, harvest.values[harvest.is_told][:, columns])
     changed = _changed(plan, harvest, columns)
     grounds = tuple(
         replace(ground, changes=attribute.metric in changed)
@@ -87,30 +121,21 @@ def proof_of(
         baseline=plan.baseline,
         size=plan.sharing.blocks_of_truth or None,
     )
-    conclusion = concluded(prover, confidence, of_set=of_set, within=decimal(within))
-    names = plan.definition.arm_names
-    answer = tuple(names[arm] for arm in conclusion.answer)
-    explored = [Explored.BROUGHT] * bool(brought)
-    explored += [Explored.LEVEL] * (confidence != CONFIDENCE)
-    certificate = Certificate(
-        study=plan.definition.name,
-        status=conclusion.status,
-        confidence=confidence,
-        within=within,
-        arm=answer[0] if answer and not of_set else None,
-        answer=answer,
-        rests_on=_rests_on(problem, grounds),
-        assumes=_assumed(plan, problem, grounds),
-        exploratory=tuple(explored),
-        open=tuple(_question(plan, prover, paths, test) for test in conclusion.open),
-        settled=tuple(_question(plan, prover, paths, test) for test in conclusion.settled),
-        pulls_used=int(np.count_nonzero(harvest.is_told | harvest.is_failed & harvest.is_charged)),
-        blocks=prover.size,
-    )
-    return Proof(certificate, conclusion, prover, paths)
+    return prover, paths
 
 
-def _require_level(confidence: Any) -> None:
+def require_provable(plan: Plan) -> None:
+    """Refuse a study whose pulls share hours: there is no fixed table to prove anything of."""
+    if plan.sharing.has_hours:
+        raise InputError(
+            f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
+            "an hour has depends on who asked for them, so that nothing can be proven of it. Begin "
+            "a study with items or seeds, or without blocks."
+        )
+
+
+def require_level(confidence: Any, key: str = "confidence") -> None:
+    """Refuse what is no confidence to prove anything at."""
     is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
     if is_number and _LEAST < confidence < _MOST:
         return
@@ -118,21 +143,22 @@ def _require_level(confidence: Any) -> None:
     if is_number and 100.0 * _LEAST < confidence < 100.0 * _MOST:
         meant = f" Write {confidence / 100:g} for {confidence:g}%."
     raise InputError(
-        f"confidence = {confidence!r} must be a number between 0.5 and 1, without these."
+        f"{key} = {confidence!r} must be a number between 0.5 and 1, without these."
         f"{meant or ' Write 0.95 for 95%.'}"
     )
 
 
-def _require_distance(within: Any, *, of_set: bool) -> None:
+def require_distance(within: Any, *, of_set: bool, key: str = "within") -> None:
+    """Refuse what is no distance, or has nothing that it could be about."""
     is_number = isinstance(within, int | float) and not isinstance(within, bool)
     if not is_number or not 0.0 <= within < math.inf:
         raise InputError(
-            f"within = {within!r} must be a number, 0 or more, in the unit of the objective. "
+            f"{key} = {within!r} must be a number, 0 or more, in the unit of the objective. "
             "Write one, or leave it out."
         )
     if within and of_set:
         raise InputError(
-            f"within = {within:g} is about the best arm, and the study asks for all feasible ones. "
+            f"{key} = {within:g} is about the best arm, and the study asks for all feasible ones. "
             "Leave it out."
         )
 
@@ -161,19 +187,25 @@ def _changed(plan: Plan, harvest: Harvest, columns: Sequence[int]) -> set[str]:
     return {one for c, one in enumerate(metrics) if chance_of_change(seen, c)[0] < RARE}
 
 
-def _rests_on(problem: Problem, grounds: Sequence[Ground]) -> dict[str, Basis | None]:
-    """Return the weakest that is rested on, by metric."""
+def rests_on_of(prover: Prover, *, first: int = 0) -> dict[str, Basis | None]:
+    """Return the weakest that is rested on, by metric, of the attributes from the `first` on."""
     weakest: dict[str, Basis] = {}
-    for attribute, ground in zip(problem.attributes, grounds, strict=True):
+    for attribute, ground in _grounded(prover, first):
         for metric in attribute.metrics:
             known = weakest.get(metric, Basis.EXACT)
             weakest[metric] = max(known, ground.basis, key=_ORDER.index)
     return {metric: None if one == Basis.OTHER else one for metric, one in weakest.items()}
 
 
-def _assumed(
-    plan: Plan, problem: Problem, grounds: Sequence[Ground]
+def _grounded(prover: Prover, first: int) -> Iterator[tuple[Attribute, Ground]]:
+    both = list(zip(prover.problem.attributes, prover.grounds, strict=True))
+    return iter(both[first:])
+
+
+def assumed_of(
+    plan: Plan, prover: Prover, *, first: int = 0
 ) -> tuple[tuple[Assumed, str | None], ...]:
+    """Return what else is rested on."""
     found: list[tuple[Assumed, str | None]] = []
     if plan.sharing.blocks_of_truth is None:
         found.append((Assumed.STEADY, None))
@@ -181,7 +213,7 @@ def _assumed(
         found.append((Assumed.SAMPLE, None))
     if plan.sharing.answers_once:
         found.append((Assumed.ONE_ANSWER, None))
-    for attribute, ground in zip(problem.attributes, grounds, strict=True):
+    for attribute, ground in _grounded(prover, first):
         metric = attribute.metric
         if ground.constant:
             found.append((Assumed.CONSTANT, metric))
@@ -194,7 +226,13 @@ def _assumed(
     return tuple(dict.fromkeys(found))
 
 
-def _question(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:
+def explored_of(plan: Plan, confidence: float, brought: int) -> tuple[Explored, ...]:
+    """Return what may have been chosen after looking."""
+    level = plan.definition.stop.get("confidence", CONFIDENCE)
+    return (*[Explored.BROUGHT] * bool(brought), *[Explored.LEVEL] * (confidence != level))
+
+
+def question_of(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:
     """Return a test as it is told, by the names of arms and in pulls."""
     names, seen = plan.definition.arm_names, test.evidence
     arms = _arms_of(prover, test)

@@ -46,6 +46,9 @@ from ringfence.study.patience import Patient, Quicken
 from ringfence.study.sharing import Sharing
 from ringfence.study.snapshot import Snapshot
 
+_STEP = 16  # pulls at least of a phase within which the study may end
+_FIRST_OF_PHASES = 10  # of each arm, then: fewer would let few failures withdraw it
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -246,13 +249,7 @@ def next_round(
     total, and then ends. A first round is told the `lag` of the study. With one, the pulls
     `through` some number are in the book.
     """
-    seen: dict[str, object] = {
-        "budget": standing.budget,
-        "spent": standing.spent,
-        "edition": plan.policy.edition,
-    }
-    if before is not None and before.lag > 1:
-        seen |= {"lag": before.lag, "through": through}
+    seen = _situation(plan, before, standing, through)
     if before is None:
         seen |= {"lag": lag} if lag > 1 else {}
         everyone = np.ones(plan.arm_count, np.bool_)
@@ -279,14 +276,17 @@ def next_round(
         allocation = [opening.get(arm, 0) for arm in range(plan.arm_count)]
         return _round(plan, before, before.phase + 1, allocation, alive, left, seen)
     phases = plan.opening(standing.budget).phases
-    if phases and (standing.budget != before.seen["budget"] or standing.back or opening):
+    is_other = standing.budget != before.seen["budget"] or standing.back or opening
+    if phases and (is_other or plan.definition.stop):
         allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing, opening)
         if sum(allocation) > 0:
+            allocation = _step(plan, before, allocation, opening)
             return _round(plan, before, before.phase, allocation, alive, left, seen)
     decided = _decide(plan, before, standing, evidence)
     allocation = decided.allocation
     if phases and decided.goes_on:
         allocation = _phase_allocation(plan, phases, decided.phase, before, alive, standing)
+        allocation = _step(plan, before, allocation)
     is_last = not decided.goes_on
     if not phases and not is_last:
         room = plan.room(before)
@@ -298,6 +298,31 @@ def next_round(
         plan, before, decided.phase, allocation, alive, [*left, *decided.left], seen,
         is_last=is_last,
     )  # fmt: skip
+
+
+def last_round(
+    plan: Plan, before: Round, standing: Standing, ended: Mapping[str, object], *, through: int
+) -> Round:
+    """Return the empty round that ends a study for what `ended` says; nobody leaves with it."""
+    alive = np.array(before.alive)
+    alive[list(standing.back)] = True
+    seen = _situation(plan, before, standing, through) | dict(ended)
+    nothing = [0] * plan.arm_count
+    return _round(plan, before, before.phase, nothing, alive, [], seen, is_last=True)
+
+
+def _situation(
+    plan: Plan, before: Round | None, standing: Standing, through: int
+) -> dict[str, object]:
+    """Return what every round says of where the study stood when it was decided."""
+    seen: dict[str, object] = {
+        "budget": standing.budget,
+        "spent": standing.spent,
+        "edition": plan.policy.edition,
+    }
+    if before is not None and before.lag > 1:
+        seen |= {"lag": before.lag, "through": through}
+    return seen
 
 
 @dataclass(frozen=True)
@@ -460,7 +485,28 @@ def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
     if not opening.phases:
         return [opening.first_pulls] * plan.arm_count
     totals = _totals(plan, opening.phases, 0, everyone, standing)
-    return [int(total) for total in np.minimum(totals, plan.room(None))]
+    allocation = [int(total) for total in np.minimum(totals, plan.room(None))]
+    least = max(_FIRST_OF_PHASES, plan.least_pulls, plan.problem.judged.first_pulls)
+    return _step(plan, None, allocation, dict.fromkeys(range(plan.arm_count), least))
+
+
+def _step(
+    plan: Plan,
+    before: Round | None,
+    allocation: list[int],
+    least: Mapping[int, int] = MappingProxyType({}),
+) -> list[int]:
+    """Return what a phase goes on with: all of it, but where the study may end within the phase.
+
+    There it is a hundredth of the pulls so far, evenly, and some pulls at least: the rest of the
+    phase follows.
+    """
+    if not plan.definition.stop:
+        return allocation
+    so_far = 0 if before is None else before.end
+    size = max(_STEP, plan.definition.batch, so_far // 100)
+    each = -(-size // max(1, int(np.count_nonzero(allocation))))
+    return [min(count, max(each, least.get(arm, 0))) for arm, count in enumerate(allocation)]
 
 
 def _phase_allocation(

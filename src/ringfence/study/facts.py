@@ -14,7 +14,7 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
 
-_SPARED = ("prices", "blocks", "lag")
+_SPARED = ("prices", "blocks", "lag", "stop")
 NO_HOUR = -1  # in arrays, where no hour was kept
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 
@@ -35,7 +35,8 @@ class Definition:
     `answer` is which arms are asked for. `prices` are what a pull takes of the budget, by arm, both
     in the smallest amount that counts; without them the budget is one of pulls. With a `lag` pull
     t is decided from the pulls up to t - lag; without one, whoever begins the study says. `blocks`
-    say what pulls of different arms share, as `study/sharing.py` reads it.
+    say what pulls of different arms share, as `study/sharing.py` reads it. With a `stop` the study
+    ends when its answer is proven at that "confidence", as `study/stopping.py` reads it.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Definition:
     prices: tuple[int, ...] = ()
     blocks: Mapping[str, Any] = field(default_factory=dict)
     lag: int | None = None
+    stop: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def arm_names(self) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ class Lookout:
         self._errors: dict[tuple[int, int], str] = {}  # of arms withdrawn in a round
         self._begun = Begun()
         self._one_reads = Lock()
+        self._proves = bool(plan.definition.stop)
 
     def keep(self, reader: Reader) -> None:
         """Go on from what was read, where that is further."""
@@ -102,6 +103,7 @@ class Lookout:
                 lost=reader.lost,
                 errors=self._last_errors(reader, ledger),
                 failures=reader.failures,
+                harvest=ledger.harvest(1, head.issued) if samples and self._proves else None,
             )
         if kept is not None:
             storage.keep(self.plan.definition.name, kept)

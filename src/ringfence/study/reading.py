@@ -43,7 +43,8 @@ class View:
     attribute as it was written cannot do without them, and none elsewhere. `failed` pulls are
     charged and nothing was told in their place; `failures` are, by arm, those and the pulls where
     something was. `lost` ones count as neither. `errors` are, by arm and on one line, what the
-    last failed pulls of arms said that were withdrawn for failing.
+    last failed pulls of arms said that were withdrawn for failing. `harvest` are all pulls, where a
+    proof ends the study.
     """
 
     created_at: float
@@ -60,6 +61,7 @@ class View:
     lost: int
     failures: Integers
     errors: Mapping[int, str]
+    harvest: Harvest | None = None
 
     @property
     def pulse(self) -> str:

@@ -25,9 +25,12 @@ from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.evidence import Evidence
 from ringfence.study.book import Book
+from ringfence.study.certificates import Certificate
+from ringfence.study.certifying import proof_of
 from ringfence.study.changing import Change, changes_of
 from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
 from ringfence.study.facts import Cause, Rejection
+from ringfence.study.proven import at_least_as_sure, doubts_beside, proven_answer
 from ringfence.study.reading import View
 from ringfence.study.snapshot import Snapshot
 from ringfence.study.unseen import Doubt, doubts_of
@@ -133,6 +136,7 @@ class Verdict(Rich):
     which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
     `problem` is what was asked: the objective, the limits, and the question. `blocks` is what pulls
     share, as `Sharing.plain` has it. `changes` are the metrics that changed while the study ran.
+    `certificate` is what is proven, in a study with a `stop`: where anything is, it decides.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
@@ -177,6 +181,7 @@ class Verdict(Rich):
     doubts: tuple[Doubt, ...] = ()
     blocks: Mapping[str, Any] | None = field(default=None, repr=False)
     changes: tuple[Change, ...] = ()
+    certificate: Certificate | None = field(default=None, repr=False)
 
     @property
     def objective(self) -> str:
@@ -191,7 +196,8 @@ class Verdict(Rich):
 def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     """Return the verdict on what a study has seen, of the arms in the running or `among` some.
 
-    There must be such an arm: reports say in words why there is none.
+    There must be such an arm: reports say in words why there is none. What is proven decides, but
+    `among` some arms nothing is looked for.
     """
     head, book, snapshot = view.head, view.book, view.snapshot
     alive = in_the_running(view) if among is None else among
@@ -200,7 +206,14 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         raise NoAnswerError(
             f"study {name!r} has no arm with enough observations to judge it by. Tell more pulls."
         )
+    certificate = None
+    if view.harvest is not None and among is None:
+        certificate = proof_of(plan, view.harvest, brought=view.brought).certificate
     answer, question = answer_of(plan, alive, snapshot), plan.problem.question
+    proven = None if certificate is None else proven_answer(plan, alive, snapshot, certificate)
+    if proven is not None:
+        answer = proven
+        alive = alive | answer.marks(plan.arm_count)
     feasible, marked = answer.feasible, answer.marks(plan.arm_count)
     apparent = apparent_answer(plan, snapshot.evidence(alive, plan.priority)).named
     withdrawn = [one.rejection.arm for one in view.departures if one.rejection.is_withdrawal]
@@ -215,6 +228,11 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     confidence, chances = question.chance(answers, marked, feasible), question.arm_chances(answers)
     if plan.sharing.answers_once:
         confidence = min(confidence, MOST_BY_ONE_ANSWER)
+    if certificate is not None and proven is not None:
+        sure, doubts = True, doubts_beside(certificate, doubts)
+        keeps, chance, confidence = at_least_as_sure(
+            certificate, keeps, chance, confidence, feasible=feasible
+        )
     outcome = Outcome.FEASIBLE if feasible else Outcome.INFEASIBLE
     written = _written(plan.problem, book, beliefs, view.samples)
     gone = {one.rejection.arm: (one.rejection, one.round) for one in view.departures}
@@ -255,7 +273,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         arm=_name(plan, answer.named),
         feasible=feasible,
         verdict=outcome if sure else Outcome.TOO_CLOSE,
-        confidence=min(confidence, SURE) if doubts else confidence,
+        confidence=min(confidence, SURE) if doubts and proven is None else confidence,
         chance_feasible=chance,
         chance_keeps_limits=keeps,
         pulls_used=view.used,
@@ -277,6 +295,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         doubts=doubts,
         blocks=plan.sharing.plain(),
         changes=changes_of(book),
+        certificate=certificate,
     )
 
 

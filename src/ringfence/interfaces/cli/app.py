@@ -18,6 +18,7 @@ from ringfence.interfaces.cli import (
     demo,
     figure,
     gaps,
+    gate,
     init,
     paper,
     plan,
@@ -46,8 +47,9 @@ app.command("compare", cls=WithPolicies)(compare.compare)
 app.command("plan", cls=WithPolicies)(plan.plan)
 app.command("replay", cls=WithPolicies)(replay.replay)
 for _command in (
-    run.run, study.recommend, certify.certify, study.ask, study.tell, study.fail, correcting.lost,
-    correcting.revive, study.status, study.explain, study.export, study.doctor, study.studies,
+    run.run, study.recommend, certify.certify, gate.gate, study.ask, study.tell, study.fail,
+    correcting.lost, correcting.revive, study.status, study.explain, study.export, study.doctor,
+    study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
 app.command("serve")(serve.serve)

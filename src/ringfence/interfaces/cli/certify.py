@@ -11,21 +11,24 @@ import typer
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.cli.study import StorageUrl, StudyName, open_study
-
-_EXIT_CODES = {"certified": 0, "equivalent": 0, "none-feasible": 3, "open": 4}
+from ringfence.interfaces.cli.verdicts import PROOF_CODES
 
 
 def certify(
     study: StudyName,
     *,
     confidence: Annotated[
-        float,
-        typer.Option("--confidence", metavar="P", help="How sure, above 0.5 and below 1."),
-    ] = 0.95,
+        float | None,
+        typer.Option(
+            "--confidence",
+            metavar="P",
+            help="How sure, above 0.5 and below 1; by default as [stop] has it, or 0.95.",
+        ),
+    ] = None,
     within: Annotated[
-        float,
+        float | None,
         typer.Option("--within", metavar="D", help="What is as good, in the objective's unit."),
-    ] = 0.0,
+    ] = None,
     observations: Annotated[
         Path | None,
         typer.Option("--observations", help="Write the certificate with all it rests on (.json)."),
@@ -59,4 +62,4 @@ def certify(
         output.say(certificate_sentence(found))
         for line in certificate_lines(found):
             output.say(f"- {line}")
-    raise SystemExit(_EXIT_CODES[found.status])
+    raise SystemExit(PROOF_CODES[found.status])

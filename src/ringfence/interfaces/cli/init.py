@@ -75,6 +75,10 @@ def init(
     every: Annotated[
         str | None, typer.Option("--every", help="All arms share the hour: 30m, 1h or 1d.")
     ] = None,
+    stop: Annotated[
+        float | None,
+        typer.Option("--stop", metavar="P", help="End when the answer is proven, such as 0.95."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a study file.")] = False,
     json: Json = False,
 ) -> None:
@@ -89,7 +93,7 @@ def init(
     known = study_name(name if name is not None else target.stem)
     draft = Draft(
         known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), budget or 0, policy, seed,
-        _shared(items, target, is_column=table is not None, seeds=seeds, every=every),
+        _shared(items, target, is_column=table is not None, seeds=seeds, every=every), stop,
     )  # fmt: skip
     if given.is_nothing and not json and sys.stdin.isatty() and sys.stdout.isatty():
         draft = _asked(draft, budget, target)

@@ -19,10 +19,12 @@ from ringfence.interfaces.cli.study import StorageUrl, is_file
 from ringfence.interfaces.cli.verdicts import (
     MinConfidence,
     Record,
+    RequireCertificate,
     Wide,
     give_verdict,
     require_confidence,
     require_record,
+    required_certificate,
     write_record,
 )
 
@@ -57,6 +59,7 @@ def run(
     ] = False,
     wide: Wide = False,
     min_confidence: MinConfidence = None,
+    require_certificate: RequireCertificate = False,
     outage_minutes: Annotated[
         float | None,
         typer.Option(
@@ -85,21 +88,23 @@ def run(
     with output.aside(when=json):  # what evaluations print is no part of the document
         known, verdict = _finished(
             study, storage, workers=workers, open_page=open_page, take_over=take_over,
-            outage_minutes=outage_minutes, json=json,
+            outage_minutes=outage_minutes, proven=require_certificate, json=json,
         )  # fmt: skip
     if record is not None:
         write_record(known, verdict, record, quiet=json)
-    give_verdict(verdict, json=json, wide=wide, min_confidence=min_confidence)
+    required = required_certificate(known, verdict) if require_certificate else None
+    give_verdict(verdict, json=json, wide=wide, min_confidence=min_confidence, required=required)
 
 
 def _finished(
     study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool,
-    outage_minutes: float | None, json: bool,
+    outage_minutes: float | None, proven: bool, json: bool,
 ) -> "tuple[Study, Verdict]":  # fmt: skip
     """Return the study once its budget is spent, and its verdict; an interrupt ends the command."""
     from ringfence.execution.patience import patiently
     from ringfence.interfaces.cli.serve import page_beside
     from ringfence.interfaces.study_file import read_study_file
+    from ringfence.study.certifying import require_provable
 
     file = read_study_file(Path(study))
     evaluation, backoff = file.evaluation(), file.backoff
@@ -107,6 +112,8 @@ def _finished(
         backoff = replace(backoff, outage_minutes=outage_minutes)
     away = away_in_words()
     known = patiently(partial(file.open, storage=storage), away=away)
+    if proven:
+        require_provable(known.desk.plan)
     if take_over:
         patiently(known.take_back, away=away)
     if file.content.seed is None and not json:

@@ -17,10 +17,12 @@ from ringfence.interfaces.cli.options import Json
 from ringfence.interfaces.cli.verdicts import (
     MinConfidence,
     Record,
+    RequireCertificate,
     Wide,
     give_verdict,
     require_confidence,
     require_record,
+    required_certificate,
     verdict_so_far,
     write_record,
 )
@@ -48,6 +50,7 @@ def recommend(
     record: Record = None,
     wide: Wide = False,
     min_confidence: MinConfidence = None,
+    require_certificate: RequireCertificate = False,
     json: Json = False,
 ) -> None:
     """Give the verdict so far."""
@@ -58,7 +61,8 @@ def recommend(
     verdict = verdict_so_far(known, json=json)
     if record is not None:
         write_record(known, verdict, record, quiet=json)
-    give_verdict(verdict, json=json, wide=wide, min_confidence=min_confidence)
+    required = required_certificate(known, verdict) if require_certificate else None
+    give_verdict(verdict, json=json, wide=wide, min_confidence=min_confidence, required=required)
 
 
 def ask(

@@ -13,10 +13,12 @@ from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
 
 if TYPE_CHECKING:
+    from ringfence.study.certificates import Certificate
     from ringfence.study.verdict import ArmVerdict, Verdict
 
 _UNSURE = 4
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "too-close-to-call": _UNSURE}
+PROOF_CODES = {"certified": 0, "equivalent": 0, "none-feasible": 3, "open": _UNSURE}
 
 MinConfidence = Annotated[
     float | None,
@@ -24,6 +26,13 @@ MinConfidence = Annotated[
         "--min-confidence",
         metavar="P",
         help="Exit with 4 where the confidence is below this, such as 0.9.",
+    ),
+]
+RequireCertificate = Annotated[
+    bool,
+    typer.Option(
+        "--require-certificate",
+        help="Exit with 4 where nothing is proven, at the confidence of [stop] or 0.95.",
     ),
 ]
 Record = Annotated[
@@ -51,24 +60,45 @@ def verdict_so_far(known: Any, *, json: bool) -> "Verdict":
     return verdict
 
 
+def required_certificate(known: Any, verdict: "Verdict") -> "Certificate":
+    """Return what is proven of a study, be it that it ends by that or not."""
+    found: Certificate = verdict.certificate or known.certificate()
+    return found
+
+
 def give_verdict(
-    verdict: "Verdict", *, json: bool, wide: bool = False, min_confidence: float | None = None
+    verdict: "Verdict",
+    *,
+    json: bool,
+    wide: bool = False,
+    min_confidence: float | None = None,
+    required: "Certificate | None" = None,
 ) -> None:
-    """Show the verdict, and end with the exit code that says it."""
+    """Show the verdict, and end with its exit code, or that of a `required` certificate."""
+    from ringfence.reports.certificate import certificate_document, certificate_sentence
     from ringfence.reports.verdict import verdict_document
 
+    code = EXIT_CODES[verdict.verdict] if required is None else PROOF_CODES[required.status]
     unsure = min_confidence is not None and verdict.confidence < min_confidence
     if json:
-        asked = {} if min_confidence is None else {"min_confidence": min_confidence}
+        asked: dict[str, Any] = {}
+        if min_confidence is not None:
+            asked["min_confidence"] = min_confidence
+        if required is not None:
+            asked["certificate"] = certificate_document(required)
         output.print_json({**verdict_document(verdict), **asked})
     else:
         show_verdict(verdict, wide=wide)
+        if required is not None and verdict.certificate is None:
+            output.say(f"- {certificate_sentence(required)}")
+        if required is not None and code == _UNSURE:
+            output.say("- A certificate was asked for, and there is none: exit code 4.")
         if unsure:
             output.say(
                 f"- {100 * verdict.confidence:.1f}% sure is less than the "
                 f"{100 * (min_confidence or 0.0):g}% asked for: exit code 4."
             )
-    raise SystemExit(_UNSURE if unsure else EXIT_CODES[verdict.verdict])
+    raise SystemExit(_UNSURE if unsure else code)
 
 
 def show_verdict(verdict: "Verdict", *, wide: bool = False) -> None:

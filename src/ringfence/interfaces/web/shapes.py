@@ -72,6 +72,20 @@ class Blocks(BaseModel):
     every: Annotated[str | None, Field(examples=["30m", "1h", "1d"])] = None
 
 
+class Stop(BaseModel):
+    """How sure a proof must be for the study to end by it, whatever is left of the budget."""
+
+    model_config = _BODY
+    confidence: Annotated[Number, Field(examples=[0.95])]
+    within: Annotated[
+        Number | None, Field(description="What is as good, in the unit of the objective.")
+    ] = None
+    rests_on: Annotated[
+        str | None,
+        Field(description="exact: refuse metrics of which nothing can be proven exactly."),
+    ] = None
+
+
 class NewStudy(BaseModel):
     """What is fixed before the first pull."""
 
@@ -114,6 +128,7 @@ class NewStudy(BaseModel):
     on_failure: StandIn | None = None
     on_timeout: StandIn | None = None
     blocks: Blocks | None = None
+    stop: Stop | None = None
     load_if_exists: bool = False
 
 
@@ -146,6 +161,9 @@ class Definition(BaseModel):
     counts_lost: Annotated[bool, Field(description="Whether lost pulls withdraw an arm.")]
     blocks: Annotated[
         dict[str, Any] | None, Field(description="What pulls of different arms share, if anything.")
+    ] = None
+    stop: Annotated[
+        dict[str, Any] | None, Field(description="When it ends before its budget, if ever.")
     ] = None
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
@@ -387,6 +405,42 @@ class Change(BaseModel):
     chance: Annotated[float, Field(description="How likely that is if it did not change.")]
 
 
+class ProofStep(BaseModel):
+    """One question of a certificate: a claim that is proven once its e-value reaches 1/level."""
+
+    question: str
+    kind: Literal["keeps", "breaks", "no-better"]
+    arm: str
+    limit: str | None
+    rival: str | None
+    e: Annotated[float | None, Field(description="The e-value now; null where it is certain.")]
+    level: float
+    crossed: Annotated[bool, Field(description="Whether it has ever reached 1/level.")]
+    certain: bool
+    seen: Annotated[int, Field(description="Blocks, or pulls, that the test went through.")]
+    needs: Annotated[int | None, Field(description="Pulls that it may still take, if known.")]
+    why: Annotated[str | None, Field(description="Why nothing can be proven of it, if so.")]
+    held: Annotated[dict[str, str], Field(description="What holds it up, by arm.")]
+
+
+class Certificate(BaseModel):
+    """What is proven by the stored pulls, whatever chose them."""
+
+    study: str
+    status: Literal["certified", "equivalent", "none-feasible", "open"]
+    confidence: float
+    within: float | None
+    arm: str | None
+    answer: list[str]
+    rests_on: dict[str, Literal["exact", "gaussian", "asymptotic"] | None]
+    assumes: list[str]
+    exploratory: list[str]
+    open: list[ProofStep]
+    settled: list[ProofStep]
+    pulls_used: int
+    blocks: int | None
+
+
 class Verdict(BaseModel):
     """The answer of a study, so far or at its end."""
 
@@ -412,6 +466,9 @@ class Verdict(BaseModel):
     apparent: str | None
     doubts: list[Doubt]
     changes: list[Change]
+    certificate: Annotated[
+        Certificate | None, Field(description="What is proven, in a study with a `stop`.")
+    ]
 
 
 class WhatIf(Verdict):

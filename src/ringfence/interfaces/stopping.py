@@ -1,0 +1,35 @@
+"""What users give as `stop`: how sure a proof must be for a study to end by it, read at the door.
+
+What it must be beyond its keys is decided where a plan is at hand, in `study/stopping.py`. May
+touch core.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ringfence.core.errors import InputError, nearest, one_of
+from ringfence.core.grounds import Basis
+
+KEYS = ("confidence", "within", "rests_on")
+
+
+def stop_of(given: Any) -> dict[str, Any]:
+    """Return a `stop` as a definition keeps it; nothing where there is none."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"stop = {given!r} must be a table, such as {{'confidence': 0.95}}. Mend it."
+        )
+    for key in given:
+        if key not in KEYS:
+            raise InputError(
+                f"stop.{key} is unknown: it has {', '.join(KEYS)}. Mend the name."
+                f"{nearest(str(key), KEYS)}"
+            )
+    said = {key: given[key] for key in KEYS if given.get(key) is not None}
+    if "confidence" not in said:
+        raise InputError("stop.confidence is missing. Write it, such as confidence = 0.95.")
+    if said.get("rests_on", Basis.EXACT) != Basis.EXACT:
+        raise one_of("stop.rests_on", said["rests_on"], [str(Basis.EXACT)])
+    return said

@@ -1,0 +1,82 @@
+"""When a study ends before its budget: as soon as its answer is proven.
+
+Whether it is follows from the definition and the pulls that a decision sees, so that an audit finds
+the same. A proof holds whenever one looks. To look seldom costs some pulls and nothing else, so one
+looks when there are a hundredth more. May touch policies and core, and a ledger.
+"""
+
+from ringfence.core.certificate import Status
+from ringfence.core.errors import InputError
+from ringfence.core.grounds import Basis
+from ringfence.core.problem import Problem
+from ringfence.study.certifying import (
+    CONFIDENCE,
+    grounds_before,
+    proof_of,
+    require_distance,
+    require_level,
+)
+from ringfence.study.deciding import Plan
+from ringfence.study.facts import Round
+from ringfence.study.ports import Ledger
+
+PROVEN = "proven"  # the key of a last round that says which status ended the study
+_PART = 64  # looks between two doublings of the pulls, and pulls up to which one looks at each
+
+
+def require_stop(plan: Plan) -> None:
+    """Refuse a `stop` that cannot be: by which no study ever ends, or that proves nothing."""
+    stop = plan.definition.stop
+    if not stop:
+        return
+    require_level(stop.get("confidence", CONFIDENCE), key="stop.confidence")
+    of_set = plan.problem.question.settles
+    require_distance(stop.get("within", 0.0), of_set=of_set, key="stop.within")
+    if plan.sharing.has_hours:
+        raise InputError(
+            "[stop] cannot stand beside blocks.every: which pulls an hour has depends on who asked "
+            "for them, so that nothing can be proven of it. Leave one of them out."
+        )
+    if stop.get("rests_on") == Basis.EXACT:
+        _require_exact(plan, plan.problem.judged)
+
+
+def _require_exact(plan: Plan, problem: Problem) -> None:
+    for attribute, ground in zip(problem.attributes, grounds_before(plan), strict=True):
+        if ground.basis == Basis.OTHER:
+            raise InputError(
+                f"stop.rests_on = 'exact': nothing can be proven of {attribute}, only of means, "
+                "shares and limits on quantiles. Leave rests_on out, or ask for one of these."
+            )
+        if ground.basis != Basis.EXACT:
+            raise InputError(
+                f"stop.rests_on = 'exact': no bounds of {attribute.metric!r} are stated, without "
+                f"which nothing is proven exactly of {attribute}. Write them, such as noise = {{ "
+                f"{attribute.metric} = {{ bounds = [0, 1] }} }}, or leave rests_on out."
+            )
+
+
+def what_is_proven(plan: Plan, ledger: Ledger, before: Round, through: int) -> Status | None:
+    """Return what ends a study by the pulls up to number `through`; None where it goes on.
+
+    They must be resolved. None also where it is not yet time to look again since `before`.
+    """
+    stop = plan.definition.stop
+    if not stop or not (PROVEN in before.seen or is_due(before.through, through)):
+        return None
+    status = proof_of(plan, ledger.harvest(1, through)).conclusion.status
+    return None if status == Status.OPEN else status
+
+
+def is_due(last: int, now: int) -> bool:
+    """Tell whether a look is due by so many pulls, where the last decision saw fewer."""
+    return _looks(now) > _looks(last)
+
+
+def _looks(pulls: int) -> int:
+    """Return how many looks are due by so many pulls: evenly spread between two doublings."""
+    if pulls <= _PART:
+        return pulls
+    doublings = (pulls // _PART).bit_length() - 1
+    first = _PART << doublings
+    return _PART * (doublings + 1) + (pulls - first) // (first // _PART)
