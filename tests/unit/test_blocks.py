@@ -166,18 +166,18 @@ def test_a_bad_line_is_named(what: str, tmp_path: Path) -> None:
     assert storage.names() == []
 
 
-@pytest.mark.parametrize(("policy", "items"), [("top-two", 10), ("uniform", 2)])
+@pytest.mark.parametrize(("policy", "items"), [("top-two", 5), ("uniform", 2)])
 def test_items_that_do_for_the_first_pulls_are_enough(policy: str, items: int) -> None:
-    """Adaptive policies begin with ten pulls an arm; phases end with the items."""
+    """Adaptive policies begin with five pulls an arm or more; phases end with the items."""
     study = make(policy=policy, budget=300, blocks={"items": items})
     study.optimize(lambda arm, item: {"score": item, "seconds": 1.0})
     assert study.status().told == 3 * items
 
 
 def test_items_must_do_for_the_first_pulls() -> None:
-    with pytest.raises(InputError, match=r"9 items, each shown 1 times.*the first 10 pulls"):
-        make(policy="top-two", budget=300, blocks={"items": 9})
-    make(policy="top-two", budget=300, blocks={"items": 9, "repeats": 2})
+    with pytest.raises(InputError, match=r"4 items, each shown 1 times.*the first 5 pulls"):
+        make(policy="top-two", budget=300, blocks={"items": 4})
+    make(policy="top-two", budget=300, blocks={"items": 4, "repeats": 2})
 
 
 def test_a_metric_may_not_have_the_name_of_a_column_of_exports() -> None:

@@ -64,6 +64,11 @@ def ten_or_half_a_share(arm_count: int, budget: int) -> int:
     return max(1, min(10, budget // (2 * arm_count)))
 
 
+def five_or_half_a_share(arm_count: int, budget: int) -> int:
+    """Return a warm-up: five pulls of each arm, or fewer where half the budget is less."""
+    return max(1, min(5, budget // (2 * arm_count)))
+
+
 def survivors(arm_count: int, phases: Sequence[Phase]) -> list[int]:
     """Return how many arms are pulled in each phase."""
     return [arm_count, *(phase.keep for phase in phases)][: len(phases)]

@@ -73,11 +73,20 @@ class Policy(ABC):
         return self.course_for(BEST_FEASIBLE)
 
     @abstractmethod
-    def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
+    def opening(
+        self,
+        arm_count: int,
+        budget: int,
+        *,
+        least: int = 1,
+        wanted: int = 1,
+        shares: bool = False,
+    ) -> Opening:
         """Return the first pulls of each arm, and the phases; an unfit budget is refused.
 
         Without `least` pulls nothing can be said of an arm. A policy that chooses its pulls gives
-        each the `wanted` ones first, but at most half of the arm's share of the budget.
+        each the `wanted` ones first, but at most half of the arm's share of the budget. Where it
+        `shares` blocks, arms may be compared after fewer.
         """
 
     @property
@@ -109,7 +118,8 @@ class AdaptivePolicy(Policy):
     the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms
     that share blocks, `choose_hours` for those that share hours: they go by the joint covariance,
     and work in what `make_sharing_work` and `make_hours_work` make, as `answer_sharing` does, which
-    answers where arms share blocks. Without them only the estimates know what is shared.
+    answers where arms share blocks; `warm_up_sharing` is what each arm gets first there. Without
+    them only the estimates know what is shared.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -130,6 +140,7 @@ class AdaptivePolicy(Policy):
     choose_sharing: Choose | None = None
     make_sharing_work: Callable[[int, int], Any] | None = None
     answer_sharing: Answer | None = None
+    warm_up_sharing: Callable[[int, int], int] | None = None
     choose_hours: Choose | None = None
     make_hours_work: Callable[[int, int], Any] | None = None
     has_phases: ClassVar[bool] = False
@@ -152,12 +163,21 @@ class AdaptivePolicy(Policy):
         choose = self.choose if self.choose_for is None else self.choose_for(question)
         return choosing(choose, None, self.make_work, question, shares=shares)
 
-    def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
+    def opening(
+        self,
+        arm_count: int,
+        budget: int,
+        *,
+        least: int = 1,
+        wanted: int = 1,
+        shares: bool = False,
+    ) -> Opening:
         """Return the warm-up, raised to what is needed."""
         needed = max(self.minimum_budget(arm_count), least * arm_count)
         budget = require_budget(self.name, arm_count, budget, needed)
         raised = min(wanted, budget // (2 * arm_count))
-        own = self.warm_up(arm_count, budget)
+        few = self.warm_up_sharing if shares else None
+        own = (few or self.warm_up)(arm_count, budget)
         if not isinstance(own, Integral) or own * arm_count > budget:
             raise InputError(
                 f"policy {self.name!r}: the warm-up for {arm_count} arms and {budget} pulls must "
@@ -210,7 +230,15 @@ class PhasePolicy(Policy):
             rule = self.reject_for(question)
         return phased(never if rule is None else rule, question)
 
-    def opening(self, arm_count: int, budget: int, *, least: int = 1, wanted: int = 1) -> Opening:
+    def opening(
+        self,
+        arm_count: int,
+        budget: int,
+        *,
+        least: int = 1,
+        wanted: int = 1,
+        shares: bool = False,
+    ) -> Opening:
         """Return the phases for a budget, which must reach the policy's minimum.
 
         That is the least budget whose first phase pulls every arm `least` times: noise can be

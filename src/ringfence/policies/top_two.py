@@ -30,7 +30,7 @@ from ringfence.core.cost import (
 from ringfence.core.gaps import lenient_margin, looks_better
 from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.question import Question
-from ringfence.core.schedule import one_more_than_arms, ten_or_half_a_share
+from ringfence.core.schedule import five_or_half_a_share, one_more_than_arms, ten_or_half_a_share
 from ringfence.core.shrinkage import fill_shrunk
 from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgent, promise, weigh
 from ringfence.policies import top_two_hours, top_two_sharing
@@ -238,6 +238,7 @@ POLICY = AdaptivePolicy(
     choose_sharing=top_two_sharing.choose,
     make_sharing_work=top_two_sharing.make_work,
     answer_sharing=top_two_sharing.answer,
+    warm_up_sharing=five_or_half_a_share,
     choose_hours=top_two_hours.choose,
     make_hours_work=top_two_hours.make_work,
 )

@@ -75,6 +75,7 @@ class Experiment:
             self.allowance.pulls,
             least=max(problem.least_pulls, 2 if self.estimated else 1),
             wanted=problem.first_pulls,
+            shares=self.shares,
         )
         phases = opening.phases
         if self.is_relative and phases:

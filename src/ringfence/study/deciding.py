@@ -174,6 +174,7 @@ class Plan:
             allowance.pulls,
             least=self.least_pulls,
             wanted=self.problem.judged.first_pulls,
+            shares=self.sharing.blocks_of_truth is not None,
         )
         if cut.phases:  # they end with the items
             self.sharing.require_enough(self.least_pulls)
