@@ -12,7 +12,8 @@ _INTRODUCTION = """# Commands
 
 Every command takes `--json` (one strict JSON document on standard output; what is infinite or
 undefined is null). Exit codes: 0 done, and for `run` and `recommend` feasible; 3 infeasible; 4 too
-close to call, or less sure than `--min-confidence` asks; 2 bad input; 130 interrupted (`run` also
+close to call, less sure than `--min-confidence` asks, or not proven where `--require-certificate`
+asks for it; 2 bad input; 130 interrupted (`run` also
 143 by SIGTERM, 129 by SIGHUP); 1 anything else.
 """
 

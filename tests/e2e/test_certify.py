@@ -117,3 +117,17 @@ def test_a_gate_is_for_an_arm_that_is_there_and_a_confidence_that_is_one(tmp_pat
     less = ringfence("gate", *place, "--candidate", "new", "--confidence", "0.6")
     assert less.code == 0
     assert "Exploratory" in less.out
+
+
+def test_the_study_of_the_page_about_gates_runs_and_ends_when_it_is_settled(tmp_path: Path) -> None:
+    page = (ROOT / "docs/gate.md").read_text(encoding="utf-8")
+    file = tmp_path / "change.toml"
+    file.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    program = tmp_path / "evaluate"
+    program.write_text('#!/bin/sh\necho "{\\"solved\\": 1, \\"cost\\": 0.5}"\n', encoding="utf-8")
+    program.chmod(0o755)
+    assert ringfence("run", file, "--workers", 2).code == 0
+    assert ringfence("gate", file, "--candidate", "branch").code == 0
+    status = document(ringfence("status", file, "--json"))
+    assert status["finished"]
+    assert status["told"] < 1000

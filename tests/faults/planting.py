@@ -182,9 +182,17 @@ CERTIFICATE_ROOMS = (
     "study.paths",
     "study.certificates",
     "study.certifying",
+    "study.gating",
+    "study.stopping",
+    "study.proven",
+    "study.verdict",
+    "study.advancing",
+    "study.desk",
+    "study.audit",
     "reports.certificate",
     "reports.proof",
     "interfaces.proofs",
+    "interfaces.kept_verdicts",
     "interfaces.study_views",
     "interfaces.studies",
 )
@@ -193,6 +201,9 @@ CERTIFICATE_TESTS = (
     "tests.unit.test_wagers",
     "tests.unit.test_t_mixture",
     "tests.unit.test_certificates",
+    "tests.unit.test_stopping",
+    "tests.unit.test_gate",
+    "tests.unit.test_proven_verdicts",
     "tests.statistical.test_certificates",
 )
 GOLDEN_TESTS = ("tests.golden.taking", "tests.golden.theory")

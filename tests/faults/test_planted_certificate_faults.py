@@ -14,11 +14,14 @@ from tests.choosing import first_of, some_of
 from tests.faults.planting import CERTIFICATE_ROOMS, planted_certificates, require_applicable
 from tests.faults.test_planted_faults import Fault, Named, fault
 
-WAGERS, MIXTURE, STUDIES, RATES = (
+WAGERS, MIXTURE, STUDIES, RATES, STOPS, GATES, VERDICTS = (
     "tests.unit.test_wagers",
     "tests.unit.test_t_mixture",
     "tests.unit.test_certificates",
     "tests.statistical.test_certificates",
+    "tests.unit.test_stopping",
+    "tests.unit.test_gate",
+    "tests.unit.test_proven_verdicts",
 )
 BETS, DECIMALS, PROVING, LEVELS, PATHS, CERTIFYING, TREND = (
     "core.wagers", "core.decimals", "core.proving", "core.certificate", "study.paths",
@@ -207,6 +210,48 @@ FAULTS = [
         "both=not _limits_share(problem, attribute.metric)", "both=False",
         of(STUDIES, "test_yes_or_no_is_what_nobody_takes_for_more",
            "mean(unsafe) <= baseline", 0.0, "asymptotic"),
+    ),
+    fault(
+        "a gate's breaks are not split", LEVELS,
+        "self.per_break = float(doubt / (self.arm_count * self.limit_count))",
+        "self.per_break = self.each",
+        of(GATES, "test_a_gate_is_rarely_wrong_whenever_one_looks", "on all its limits"),
+        of(GATES, "test_levels_are_those_of_one_arm_and_split_between_its_breaks_alone"),
+    ),
+    fault(
+        "one limit that is kept lets pass", LEVELS,
+        "ways = _soonest([kept, *([one] for one in broken)])",
+        "ways = _soonest([kept[:1], *([one] for one in broken)])",
+        of(GATES, "test_all_limits_must_be_proven_to_be_kept"),
+    ),
+    fault(
+        "a study ends by pulls that came after a decision", "study.stopping",
+        "ledger.harvest(1, through)", "ledger.harvest(1, ledger.head.issued)",
+        of(STOPS, "test_a_study_ends_when_its_answer_is_proven", "top-two", 12),
+    ),
+    fault(
+        "a study ends while questions are open", "study.stopping",
+        "return None if status == Status.OPEN else status", "return status",
+        of(STOPS, "test_it_goes_on_while_a_question_is_open_and_ends_with_its_budget"),
+    ),
+    fault(
+        "a study ends at another level than it was begun with", CERTIFYING,
+        'level, distance = fixed.get("confidence", CONFIDENCE)', "level, distance = CONFIDENCE",
+        of(STOPS, "test_its_own_level_is_no_choice_after_looking"),
+    ),
+    fault(
+        "a study ends with pulls in flight", "study.advancing",
+        "if not decided.is_last and not what_is_proven(plan, ledger, before, least):",
+        "if not decided.is_last and what_is_proven(plan, ledger, before, least):\n"
+        "                return last_round(plan, before, standing, {PROVEN: 'certified'}, "
+        "through=least)\n"
+        "            if not decided.is_last:",
+        of(STOPS, "test_it_ends_no_sooner_than_all_that_was_asked_for_is_told"),
+    ),
+    fault(
+        "an answer that is open decides", "study.proven",
+        "if certificate.status == Status.OPEN:", "if certificate.status == Status.EQUIVALENT:",
+        of(VERDICTS, "test_an_open_one_decides_nothing_and_says_what_is_open"),
     ),
 ]  # fmt: skip
 
