@@ -18,8 +18,8 @@ from ringfence.interfaces.cli.demo import ANSWER, VERSIONS
 from ringfence.interfaces.cli.options import KINDS, THEMES
 from ringfence.interfaces.drafts import ByPython, Draft, made_up, quoted, suggested_budget
 from ringfence.policies.registry import POLICIES
-from ringfence.reports.charts import STUDY_CHARTS
 from ringfence.reports.charts import THEMES as DRAWN_THEMES
+from ringfence.reports.charts.study import SHARED_CHARTS, STUDY_CHARTS
 from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process
 
 PROBLEM: list[object] = ["--objective", "minimize mean(cost)", "--constraint", "mean(risk) <= 0.5"]
@@ -385,7 +385,7 @@ def test_completion_is_shown_for_every_shell_and_touches_no_file(folder: Path, s
 
 def test_completion_knows_every_name(folder: Path) -> None:
     assert completing.policies("") == [policy.name for policy in POLICIES]
-    assert set(KINDS) == set(STUDY_CHARTS)
+    assert set(KINDS) == {*STUDY_CHARTS, *SHARED_CHARTS}
     assert set(THEMES) == set(DRAWN_THEMES)
     assert completing.files("nowhere/x") == []
 

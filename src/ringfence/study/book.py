@@ -291,7 +291,12 @@ class Book:
         return {**own, "origins": self._running.origins, **moments}
 
     def restore(self, sums: Mapping[str, Any]) -> None:
-        """Take up what `sums` gave, in a book without observations."""
+        """Take up what `sums` gave, in a book without observations.
+
+        Sums of before that say nothing of time leave it unwatched.
+        """
+        if not any(name.startswith("over_time_") for name in sums):
+            self.over_time = None
         mine = self.sums()
         if mine is None or any(
             name not in sums or mine[name].shape != sums[name].shape for name in mine

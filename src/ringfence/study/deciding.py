@@ -5,9 +5,10 @@ on the definition, the budget and the observations alone. May touch policies and
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +86,10 @@ class Plan:
         """The course of its policy, for what is asked."""
         shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
         return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: what follows from it is worked out again."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def decide(self) -> Patient:
