@@ -77,6 +77,32 @@ def test_none_feasible_and_equivalent_end_a_study_too() -> None:
     assert told(made(2000, arms=["old", "new"], stop=STOP), as_good).status().told == 2000
 
 
+@pytest.mark.parametrize("policy", ["uniform", "constrained-sr", "sequential-halving"])
+def test_phases_in_steps_are_the_same_phases(policy: str) -> None:
+    """Where nothing is proven, arms leave after the same phases with the same pulls."""
+    changes = {"policy": policy, "constraints": "mean(unsafe) <= 0.11"}
+    whole, steps = told(made(200, **changes)), told(made(200, stop=STOP, **changes))
+    assert ended_by(steps) is None
+    assert len(steps.rounds()) > len(whole.rounds())
+    left = [[(one.phase, one.left) for one in x.rounds() if one.left] for x in (whole, steps)]
+    assert left[0] == left[1]
+    pulls = [[arm.pulls for arm in x.recommend().arms] for x in (whole, steps)]
+    assert pulls[0] == pulls[1]
+    assert steps.doctor().problems == ()
+
+
+def test_failures_and_lost_pulls_end_no_phase_early() -> None:
+    def fails(pull: Pull) -> dict[str, float] | None:
+        return None if pull.ordinal % 5 == 3 else random_answer(pull)
+
+    study = told(made(400, policy="constrained-sr", stop=STOP), fails)
+    assert study.status().finished
+    assert study.status().failed > 0
+    assert len(study.status().alive) >= 1
+    assert not [one for one in study.desk.look().departures if one.rejection.is_withdrawal]
+    assert study.doctor().problems == ()
+
+
 def test_a_set_of_arms_ends_a_study() -> None:
     study = told(made(4000, stop=STOP, answer="all feasible"))
     assert ended_by(study) == "certified"
