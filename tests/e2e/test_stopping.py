@@ -159,7 +159,9 @@ def test_it_goes_over_http(anywhere: Served) -> None:
     assert verdict["finished"]
     assert verdict["pulls_used"] < 300
     assert verdict["certificate"]["status"] == "certified"
-    assert "Certified at 95%" in client.get(f"/studies/{name}").text
+    page = client.get(f"/studies/{name}").text
+    assert "Certified at 95%" in page
+    assert "Ends when its answer is proven at 95%" in page
 
 
 def test_the_same_study_in_python(folder: Path) -> None:

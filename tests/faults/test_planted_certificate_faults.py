@@ -231,7 +231,7 @@ FAULTS = [
     ),
     fault(
         "a study ends while questions are open", "study.stopping",
-        "return None if status == Status.OPEN else status", "return status",
+        "if found.status != Status.OPEN:", "if found.status:",
         of(STOPS, "test_it_goes_on_while_a_question_is_open_and_ends_with_its_budget"),
     ),
     fault(
@@ -240,12 +240,17 @@ FAULTS = [
         of(STOPS, "test_its_own_level_is_no_choice_after_looking"),
     ),
     fault(
+        "arms that an open question is about get nothing", "study.stopping",
+        "if arm not in asked)", "if arm in asked)",
+        of(STOPS, "test_an_arm_that_is_settled_gets_nothing_more", "top-two", 400),
+    ),
+    fault(
         "a study ends with pulls in flight", "study.advancing",
-        "if not decided.is_last and not what_is_proven(plan, ledger, before, least):",
-        "if not decided.is_last and what_is_proven(plan, ledger, before, least):\n"
-        "                return last_round(plan, before, standing, {PROVEN: 'certified'}, "
+        "if not proven.ends and _all_are_seen(before, standing, reader):",
+        "if proven.ends:\n"
+        "            return last_round(plan, before, standing, {PROVEN: proven.ends.value}, "
         "through=least)\n"
-        "            if not decided.is_last:",
+        "        if _all_are_seen(before, standing, reader):",
         of(STOPS, "test_it_ends_no_sooner_than_all_that_was_asked_for_is_told"),
     ),
     fault(

@@ -10,6 +10,7 @@ import pytest
 import ringfence as rf
 from ringfence.core.errors import InputError
 from ringfence.interfaces.leases import Pull
+from ringfence.study.deciding import SETTLED
 from ringfence.study.facts import Round
 from ringfence.study.stopping import PROVEN, is_due
 from tests.unit.test_certificates import Answer, made, random_answer, told
@@ -75,6 +76,61 @@ def test_none_feasible_and_equivalent_end_a_study_too() -> None:
     assert apart.status().told < 2000
     assert apart.certificate().within == 0.3
     assert told(made(2000, arms=["old", "new"], stop=STOP), as_good).status().told == 2000
+
+
+@pytest.mark.parametrize("policy", ["uniform", "constrained-sr", "sequential-halving"])
+def test_phases_in_steps_are_the_same_phases(policy: str) -> None:
+    """Where nothing is proven, arms leave after the same phases with the same pulls."""
+    changes = {"policy": policy, "constraints": "mean(unsafe) <= 0.11"}
+    whole, steps = told(made(200, **changes)), told(made(200, stop=STOP, **changes))
+    assert ended_by(steps) is None
+    assert len(steps.rounds()) > len(whole.rounds())
+    left = [[(one.phase, one.left) for one in x.rounds() if one.left] for x in (whole, steps)]
+    assert left[0] == left[1]
+    pulls = [[arm.pulls for arm in x.recommend().arms] for x in (whole, steps)]
+    assert pulls[0] == pulls[1]
+    assert steps.doctor().problems == ()
+
+
+def test_failures_and_lost_pulls_end_no_phase_early() -> None:
+    def fails(pull: Pull) -> dict[str, float] | None:
+        return None if pull.ordinal % 5 == 3 else random_answer(pull)
+
+    study = told(made(400, policy="constrained-sr", stop=STOP), fails)
+    assert study.status().finished
+    assert study.status().failed > 0
+    assert len(study.status().alive) >= 1
+    assert not [one for one in study.desk.look().departures if one.rejection.is_withdrawal]
+    assert study.doctor().problems == ()
+
+
+@pytest.mark.parametrize(("policy", "items"), [("top-two", 0), ("top-two", 400), ("thompson", 0)])
+def test_an_arm_that_is_settled_gets_nothing_more(policy: str, items: int) -> None:
+    blocks = {"items": items} if items else None
+    study = told(made(3000, policy=policy, stop=STOP, blocks=blocks))
+    saved = [one for one in study.rounds() if one.seen.get(SETTLED)]
+    assert saved
+    for one in saved:
+        assert [one.allocation[arm] for arm in one.seen[SETTLED]] == [0] * len(one.seen[SETTLED])
+    assert ended_by(study) == "certified"
+    assert study.doctor().problems == ()
+
+
+def test_where_all_others_have_seen_their_items_settled_arms_go_on() -> None:
+    """Nothing can be proven of a deviation, and so that question stays open to the end."""
+    study = told(
+        made(
+            240,
+            policy="top-two",
+            stop=STOP,
+            blocks={"items": 80},
+            objective="maximize std(solved)",
+            noise={"unsafe": {"bounds": [0, 1]}},
+        )
+    )
+    assert study.status().told == 240
+    assert any(one.seen.get(SETTLED) for one in study.rounds())
+    assert study.doctor().problems == ()
 
 
 def test_a_set_of_arms_ends_a_study() -> None:

@@ -45,16 +45,22 @@ def round_after(
         return None
     standing = reader.catch_up(ledger, head, until=least)
     if least < before.end:
-        if _all_are_seen(before, standing, reader):
-            decided = next_round(plan, before, standing, reader.book, through=least)
-            if not decided.is_last and not what_is_proven(plan, ledger, before, least):
+        proven = what_is_proven(plan, ledger, before, least)
+        if not proven.ends and _all_are_seen(before, standing, reader):
+            decided = next_round(
+                plan, before, standing, reader.book, through=least, settled=proven.settled
+            )
+            if not decided.is_last:
                 return decided
         if resolved < before.end:
             return None
         standing = reader.catch_up(ledger, head, until=before.end)
-    if proven := what_is_proven(plan, ledger, before, before.end):
-        return last_round(plan, before, standing, {PROVEN: proven.value}, through=before.end)
-    return next_round(plan, before, standing, reader.book, through=before.end)
+    proven = what_is_proven(plan, ledger, before, before.end)
+    if proven.ends:
+        return last_round(plan, before, standing, {PROVEN: proven.ends.value}, through=before.end)
+    return next_round(
+        plan, before, standing, reader.book, through=before.end, settled=proven.settled
+    )
 
 
 def _all_are_seen(before: Round, standing: Standing, reader: Reader) -> bool:

@@ -235,7 +235,7 @@ def explored_of(plan: Plan, confidence: float, brought: int) -> tuple[Explored, 
 def question_of(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:
     """Return a test as it is told, by the names of arms and in pulls."""
     names, seen = plan.definition.arm_names, test.evidence
-    arms = _arms_of(prover, test)
+    arms = arms_of(prover, test)
     certain = math.isinf(seen.log_e)
     limit = None if test.limit is None else str(plan.problem.constraints[test.limit])
     return ProofStep(
@@ -254,7 +254,7 @@ def question_of(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step)
     )
 
 
-def _arms_of(prover: Prover, test: Step) -> list[int]:
+def arms_of(prover: Prover, test: Step) -> list[int]:
     """Return the arms that a test is about."""
     arms = [test.arm]
     if test.rival is not None:

@@ -47,6 +47,7 @@ from ringfence.study.patience import Patient, Quicken
 from ringfence.study.sharing import Sharing
 from ringfence.study.snapshot import Snapshot
 
+SETTLED = "settled"  # the key of a round that says which arms get no more
 _STEP = 16  # pulls at least of a phase within which the study may end
 _FIRST_OF_PHASES = 10  # of each arm, then: fewer would let few failures withdraw it
 
@@ -248,12 +249,14 @@ def next_round(
     *,
     lag: int = 1,
     through: int = 0,
+    settled: Sequence[int] = (),
 ) -> Round:
     """Return the round after `before`, of which pulls may be in flight only where there is a lag.
 
     A budget raised within a phase is taken up at its end: the phase is first brought to its new
     total, and then ends. A first round is told the `lag` of the study. With one, the pulls
-    `through` some number are in the book.
+    `through` some number are in the book. Arms that are `settled` get no more from an adaptive
+    policy, so long as others can have it.
     """
     seen = _situation(plan, before, standing, through)
     if before is None:
@@ -288,15 +291,18 @@ def next_round(
         if sum(allocation) > 0:
             allocation = _step(plan, before, allocation, opening)
             return _round(plan, before, before.phase, allocation, alive, left, seen)
-    decided = _decide(plan, before, standing, evidence)
+    room, turns = plan.room(before), plan.priority
+    if settled and not phases:
+        seen[SETTLED] = list(settled)
+        room, turns = _without(settled, room, alive), _ranks(book.counts)
+    decided = _decide(plan, before, standing, evidence, room)
     allocation = decided.allocation
     if phases and decided.goes_on:
         allocation = _phase_allocation(plan, phases, decided.phase, before, alive, standing)
         allocation = _step(plan, before, allocation)
     is_last = not decided.goes_on
     if not phases and not is_last:
-        room = plan.room(before)
-        allocation = handed_on(allocation, room, alive, plan.priority, plan.prices)
+        allocation = handed_on(allocation, room, alive, turns, plan.prices)
         is_last = not any(allocation)  # every item was seen
     if decided.is_cut:
         seen["groups"] = GROUPS_EDITION
@@ -345,7 +351,21 @@ class _Decision:
     left: list[Rejection]
 
 
-def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -> _Decision:
+def _ranks(counts: Integers) -> Integers:
+    """Return the order in which arms get what others do not: who has least first."""
+    return np.argsort(np.argsort(counts, kind="stable"), kind="stable")
+
+
+def _without(settled: Sequence[int], room: Integers, alive: Mask) -> Integers:
+    """Return the room of arms but for those settled, unless no other arm has any."""
+    rest = room.copy()
+    rest[list(settled)] = 0
+    return rest if rest[alive].any() else room
+
+
+def _decide(
+    plan: Plan, before: Round, standing: Standing, evidence: Evidence, room: Integers
+) -> _Decision:
     """Let the policy's own course decide, as simulations do; arms that it drops are not alive.
 
     Its state is what the definition, the budget and the round before say, so that a decision can
@@ -357,7 +377,7 @@ def _decide(plan: Plan, before: Round, standing: Standing, evidence: Evidence) -
     size = max(0, min(plan.definition.batch, standing.left // cheapest))
     slots = 0 if plan.policy.has_phases else size
     if evidence.sharing is not None:
-        evidence.sharing.rooms[:] = plan.room(before)
+        evidence.sharing.rooms[:] = room
     state = course.make_state(opening, plan.arm_count, len(evidence.scales), slots)
     state.phase[0] = before.phase
     fresh: Integers = np.zeros(plan.arm_count, np.int64)

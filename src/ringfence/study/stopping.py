@@ -5,18 +5,21 @@ the same. A proof holds whenever one looks. To look seldom costs some pulls and 
 looks when there are a hundredth more. May touch policies and core, and a ledger.
 """
 
+from dataclasses import dataclass
+
 from ringfence.core.certificate import Status
 from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis
 from ringfence.core.problem import Problem
 from ringfence.study.certifying import (
     CONFIDENCE,
+    arms_of,
     grounds_before,
     proof_of,
     require_distance,
     require_level,
 )
-from ringfence.study.deciding import Plan
+from ringfence.study.deciding import SETTLED, Plan
 from ringfence.study.facts import Round
 from ringfence.study.ports import Ledger
 
@@ -56,16 +59,29 @@ def _require_exact(plan: Plan, problem: Problem) -> None:
             )
 
 
-def what_is_proven(plan: Plan, ledger: Ledger, before: Round, through: int) -> Status | None:
-    """Return what ends a study by the pulls up to number `through`; None where it goes on.
+@dataclass(frozen=True)
+class Proven:
+    """What ends a study, if anything does, and the arms that no open question is about."""
 
-    They must be resolved. None also where it is not yet time to look again since `before`.
+    ends: Status | None = None
+    settled: tuple[int, ...] = ()
+
+
+def what_is_proven(plan: Plan, ledger: Ledger, before: Round, through: int) -> Proven:
+    """Return what is proven by the pulls up to number `through`, which must be resolved.
+
+    Nothing ends the study, and as many arms are settled as `before`, until one is to look again.
     """
-    stop = plan.definition.stop
-    if not stop or not (PROVEN in before.seen or is_due(before.through, through)):
-        return None
-    status = proof_of(plan, ledger.harvest(1, through)).conclusion.status
-    return None if status == Status.OPEN else status
+    if not plan.definition.stop:
+        return Proven()
+    if not (PROVEN in before.seen or is_due(before.through, through)):
+        return Proven(settled=tuple(before.seen.get(SETTLED, ())))
+    proof = proof_of(plan, ledger.harvest(1, through))
+    found = proof.conclusion
+    if found.status != Status.OPEN:
+        return Proven(found.status)
+    asked = {arm for test in found.open for arm in arms_of(proof.prover, test)}
+    return Proven(settled=tuple(arm for arm in range(plan.arm_count) if arm not in asked))
 
 
 def is_due(last: int, now: int) -> bool:
