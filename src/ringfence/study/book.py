@@ -110,6 +110,7 @@ class Book:
         )
         self._samples: list[list[Floats]] = [[] for _ in arms]
         self._blocks: BlocksSeen | HoursSeen | None = None
+        self.is_timeless = False
         self.over_time = nothing_told(len(arms), metric_count) if watches_time else None
         if blocks is not None:
             self._blocks = BlocksSeen(len(arms), width, blocks, share)
@@ -295,8 +296,8 @@ class Book:
 
         Sums of before that say nothing of time leave it unwatched.
         """
-        if not any(name.startswith("over_time_") for name in sums):
-            self.over_time = None
+        if self.over_time is not None and "over_time_" not in "".join(sums):
+            self.over_time, self.is_timeless = None, True
         mine = self.sums()
         if mine is None or any(
             name not in sums or mine[name].shape != sums[name].shape for name in mine

@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 
 FORMAT = 6
-KNOWN_FORMATS = (5, 6)  # the one before says nothing of when pulls were told
+TIMELESS = 5  # the format before says nothing of when pulls were told
 _KINDS = {"f": "<f8", "i": "<i8"}
 
 
-def pack(plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> bytes:
-    """Return plain values and arrays of floats or whole numbers as bytes."""
+def pack(plain: Mapping[str, Any], arrays: Mapping[str, Any], *, timeless: bool = False) -> bytes:
+    """Return plain values and arrays of floats or whole numbers as bytes.
+
+    What goes on from a timeless tally is one.
+    """
+    version = TIMELESS if timeless else FORMAT
     shapes = {name: [array.dtype.kind, *array.shape] for name, array in arrays.items()}
-    head = json.dumps({"format": FORMAT, "arrays": shapes, **plain}, separators=(",", ":"))
+    head = json.dumps({"format": version, "arrays": shapes, **plain}, separators=(",", ":"))
     bodies = [
         np.ascontiguousarray(array, dtype=_KINDS[array.dtype.kind]).tobytes()
         for array in arrays.values()
@@ -40,7 +44,7 @@ def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, Any]] | None:
     line, _, body = content.partition(b"\n")
     try:
         plain = json.loads(line)
-        if plain.pop("format") not in KNOWN_FORMATS:
+        if plain.pop("format") not in (TIMELESS, FORMAT):
             return None
         arrays, start = {}, 0
         for name, (kind, *shape) in plain.pop("arrays").items():

@@ -422,7 +422,7 @@ class Reader:
         }
         if self.last is not None and self.last.lag > 1:
             plain["read of"] = _pairs(self._read_of)
-        return Tally(self.through, pack(plain, sums))
+        return Tally(self.through, pack(plain, sums, timeless=self.book.is_timeless))
 
     @classmethod
     def restored(cls, plan: Plan, tally: Tally, granted: Sequence[Pardon]) -> "Reader | None":
