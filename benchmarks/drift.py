@@ -14,8 +14,9 @@ import ringfence as rf
 from ringfence.core.arrays import Floats, Mask
 from ringfence.core.intervals import binomial_interval
 from ringfence.study.book import Book
-from ringfence.study.deciding import Plan, Standing, answer_of, next_round
+from ringfence.study.deciding import Standing, answer_of, next_round
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.snapshot import Snapshot
 from ringfence.study.verdict import answers_drawn
 

@@ -16,8 +16,9 @@ import ringfence as rf
 from benchmarks.calibration import rounds_of
 from ringfence.core.arrays import Floats
 from ringfence.core.intervals import binomial_interval
-from ringfence.study.deciding import Plan, answer_of
+from ringfence.study.deciding import answer_of
 from ringfence.study.facts import Definition
+from ringfence.study.plan import Plan
 from ringfence.study.snapshot import Snapshot
 
 Content = Mapping[str, Any]

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 import ringfence as rf
 from ringfence.core.errors import DamagedError
 from ringfence.storage.sql import SqlStorage
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Cause, Departure, Rejection, Tally
+from ringfence.study.plan import Plan
 from ringfence.study.reading import Reader
 from tests.contracts.places import Place
 from tests.contracts.test_old_databases import restore

@@ -17,9 +17,9 @@ from ringfence.policies.registry import ADAPTIVE_POLICIES
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.audit import audit
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Cause, Definition, Head, PullFact, Round, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger, Storage
 from tests.contracts.places import Place
 from tests.contracts.test_order_does_not_matter import (

@@ -22,9 +22,9 @@ from ringfence.policies.registry import ADAPTIVE_POLICIES, PHASE_POLICIES, polic
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.audit import audit
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Cause, Definition, Head, PullFact, Rejection, Round, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Storage
 from ringfence.study.verdict import Verdict, verdict_of
 from tests.oracle import transcription as paper

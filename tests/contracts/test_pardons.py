@@ -15,9 +15,9 @@ from ringfence.core.errors import IgnoredWarning, InputError
 from ringfence.interfaces.studies import Study
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Cause, Definition, Head, Pardon, PullFact, Rejection, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Storage
 from ringfence.study.verdict import verdict_of
 from tests.contracts.places import Place

@@ -18,9 +18,9 @@ from ringfence.simulation.instance import Instance
 from ringfence.simulation.records import Recording
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Definition, Head, PullFact, Round, State
+from ringfence.study.plan import Plan
 from tests.choosing import LONG, few_of
 from tests.contracts.kill_worker import MEANS, evaluate
 from tests.contracts.places import Place

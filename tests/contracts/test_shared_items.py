@@ -16,8 +16,8 @@ from ringfence.core.errors import DamagedError, InputError, LeaseError
 from ringfence.interfaces.studies import Study
 from ringfence.storage import schema
 from ringfence.storage.sql import SqlStorage
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, PullFact, State
+from ringfence.study.plan import Plan
 from tests.contracts.kill_worker import evaluate
 from tests.contracts.places import Place
 from tests.contracts.test_kill import ARMS, BUDGET, KILLS, Crew, make, pulls_of, work_and_kill

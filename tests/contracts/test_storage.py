@@ -27,7 +27,6 @@ from ringfence.policies.policy import MOST_PULLS
 from ringfence.storage import schema
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk
 from ringfence.study.facts import (
     Cause,
@@ -42,6 +41,7 @@ from ringfence.study.facts import (
     State,
     Tally,
 )
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger, Storage
 from tests.contracts.places import Place
 

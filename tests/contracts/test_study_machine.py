@@ -26,9 +26,9 @@ from ringfence.core.errors import InputError, LeaseError
 from ringfence.storage.memory import MemoryStorage
 from ringfence.storage.sql import SqlStorage
 from ringfence.study.audit import audit
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Definition, Head, PullFact, Round, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Storage
 from tests.choosing import LONG
 

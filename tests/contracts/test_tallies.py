@@ -16,10 +16,10 @@ import pytest
 from ringfence.core.errors import MissingStudyError, NoAnswerError
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import audit
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Definition, Harvest, Head, Kept, PullFact, Tally
 from ringfence.study.looking import TALLY_EVERY
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger, Storage
 from ringfence.study.reading import View
 from ringfence.study.verdict import in_the_running, verdict_of

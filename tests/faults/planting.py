@@ -103,6 +103,7 @@ STUDY_ROOMS = (
     "study.book",
     "study.changing",
     "study.snapshot",
+    "study.plan",
     "study.deciding",
     "study.lagging",
     "study.packing",

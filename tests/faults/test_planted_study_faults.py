@@ -271,6 +271,7 @@ def in_large(test: str, *given: object) -> Named:
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
+PLAN = "study.plan"
 WORDS, ARMS_ORDER, CLAIMS = ("reports.verdict", "reports.ordering", "reports.sharing")
 SHARED_WORDS = "tests.unit.test_shared_words"
 SETS = "tests.unit.test_set_verdicts"
@@ -292,7 +293,7 @@ SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
 )
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
-    *(DESK, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
+    *(DESK, PLAN, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER, CLAIMS),
     *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
@@ -1652,7 +1653,7 @@ FAULTS = [
         of(BLOCKS, "test_a_study_ends_when_all_is_seen"),
     ),
     fault(
-        "few items are enough to begin with", DECIDING,
+        "few items are enough to begin with", PLAN,
         "self.sharing.require_enough(cut.first_pulls)", "pass",
         of(BLOCKS, "test_items_must_do_for_the_first_pulls"),
     ),

@@ -5,8 +5,8 @@ from typing import Any
 
 from ringfence.core.hardness import Kind
 from ringfence.core.problem import Problem
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Cause, Definition, Rejection, Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import ArmVerdict, Estimate, Outcome, Status, Verdict
 
 LOST = Rejection(0, Cause.REJECTED, policy="constrained-sr")

@@ -27,8 +27,8 @@ from ringfence.reports.charts import (
 from ringfence.reports.pictures import dark_rules, inline_svg
 from ringfence.reports.record import record_html
 from ringfence.reports.scenes import NEAR_MISS, TIE_RULE
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 from tests.choosing import few_of
 from tests.unit.drawing import (

@@ -23,8 +23,8 @@ from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import AdaptivePolicy
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.audit import Audit, audit
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, PullFact, Round, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.stock import AT_ONCE
 from ringfence.study.surveying import Survey

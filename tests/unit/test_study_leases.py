@@ -10,9 +10,9 @@ from ringfence.core.errors import LeaseError
 from ringfence.execution.holders import this_process
 from ringfence.interfaces.studies import Study
 from ringfence.storage.memory import MemoryStorage
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import Definition, Head, PullFact, State
+from ringfence.study.plan import Plan
 from tests.unit.test_study_api import Clock, evaluate, make
 
 DAY = 86_400.0

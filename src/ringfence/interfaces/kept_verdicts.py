@@ -22,9 +22,9 @@ import numpy as np
 import ringfence
 from ringfence.interfaces.own_policies import MARK
 from ringfence.study.changing import Change
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk
 from ringfence.study.facts import Head, Kept, rejection_of
+from ringfence.study.plan import Plan
 from ringfence.study.reading import View
 from ringfence.study.unseen import Doubt
 from ringfence.study.verdict import (

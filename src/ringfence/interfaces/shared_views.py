@@ -10,7 +10,6 @@ from ringfence.core.errors import InputError
 from ringfence.reports.figures.items import matrix_of
 from ringfence.reports.items import rivals
 from ringfence.reports.shared_record import MOST_LISTED
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk
 from ringfence.study.outcomes import (
     Contest,
@@ -19,6 +18,7 @@ from ringfence.study.outcomes import (
     contest_of,
     outcomes_seen,
 )
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 SHARED_KINDS = ("items", "hours")

@@ -45,7 +45,6 @@ from ringfence.interfaces.stopping import stop_of
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.study_views import StudyViews
 from ringfence.policies.policy import Policy
-from ringfence.study.deciding import Plan
 from ringfence.study.desk import Desk, Report
 from ringfence.study.facts import FAILED_METRIC, Definition, Head, PullFact
 from ringfence.study.failing import require_stand_in
@@ -56,6 +55,7 @@ from ringfence.study.observing import (
     row_of,
     rows_inside,
 )
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Clock, Storage
 from ringfence.study.sharing import Sharing
 from ringfence.study.stopping import require_stop

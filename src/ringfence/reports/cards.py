@@ -10,8 +10,8 @@ from ringfence.core.gaps import margin, pair
 from ringfence.reports.chances import percent
 from ringfence.reports.departures import departure, standing
 from ringfence.reports.verdict import named, outside, reason
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Cause, Rejection, Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import ArmVerdict, Verdict
 
 _SAME = 1e-12

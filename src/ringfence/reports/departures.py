@@ -3,8 +3,8 @@
 import shlex
 from collections.abc import Iterable
 
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Cause, Departure, Rejection
+from ringfence.study.plan import Plan
 from ringfence.study.reading import View
 from ringfence.study.verdict import ArmVerdict
 

@@ -13,9 +13,9 @@ from ringfence.core.errors import MissingExtraError
 from ringfence.reports.charts.saving import chart_bytes
 from ringfence.reports.charts.study import SHARED_CHARTS, STUDY_CHARTS
 from ringfence.reports.charts.themes import DARK, LIGHT, themed
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
 from ringfence.study.outcomes import Outcomes
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 _SVG = "http://www.w3.org/2000/svg"

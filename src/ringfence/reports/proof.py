@@ -13,7 +13,7 @@ from ringfence.core.grounds import Basis
 from ringfence.core.proving import Prover
 from ringfence.reports.certificate import certificate_document
 from ringfence.study.certifying import Proof
-from ringfence.study.deciding import Plan
+from ringfence.study.plan import Plan
 
 
 def proof_document(plan: Plan, proof: Proof) -> dict[str, Any]:

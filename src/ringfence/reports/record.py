@@ -28,9 +28,9 @@ from ringfence.reports.pictures import dark_rules, study_pictures
 from ringfence.reports.shared_record import shared_html
 from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.verdict import remarks, sentence
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, Round
 from ringfence.study.outcomes import Outcomes
+from ringfence.study.plan import Plan
 from ringfence.study.sharing import Sharing
 from ringfence.study.stopping import PROVEN
 from ringfence.study.verdict import Verdict

@@ -8,8 +8,9 @@ import math
 
 import numpy as np
 
-from ringfence.study.deciding import Plan, Standing, last_round, next_round
+from ringfence.study.deciding import Standing, last_round, next_round
 from ringfence.study.facts import Head, Round
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 from ringfence.study.stopping import PROVEN, what_is_proven

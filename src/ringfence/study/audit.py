@@ -12,9 +12,9 @@ from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.changing import Change, changes_of
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 from ringfence.study.sharing_audit import problems_of_items

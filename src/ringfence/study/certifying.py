@@ -22,10 +22,10 @@ from ringfence.core.grounds import Basis, Ground, grounds_of
 from ringfence.core.proving import Prover
 from ringfence.core.shares import may_be_more
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Harvest
 from ringfence.study.keeping import by_arm
 from ringfence.study.paths import Walked, walked
+from ringfence.study.plan import Plan
 
 CONFIDENCE = 0.95
 _LEAST, _MOST = 0.5, 1.0

@@ -13,7 +13,6 @@ from typing import Any
 
 from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
 from ringfence.study.advancing import resolved_through, round_after
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Kept, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
 from ringfence.study.holding import end_what_lasts_too_long
@@ -21,6 +20,7 @@ from ringfence.study.items import Items
 from ringfence.study.lagging import first_lag
 from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.pardoning import NOBODYS, Pardoning
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
 from ringfence.study.reading import Reader, View, pulse_of
 

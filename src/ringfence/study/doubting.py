@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringfence.study.deciding import Answer, Plan
+from ringfence.study.deciding import Answer
+from ringfence.study.plan import Plan
 from ringfence.study.reading import View
 from ringfence.study.verdict import answers_drawn
 

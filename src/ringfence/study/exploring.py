@@ -10,7 +10,7 @@ from numbers import Real
 
 from ringfence.core.errors import InputError
 from ringfence.study.book import Book
-from ringfence.study.deciding import Plan
+from ringfence.study.plan import Plan
 from ringfence.study.reading import View
 from ringfence.study.verdict import Verdict, in_the_running, verdict_of
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ringfence.core.errors import InputError, nearest
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Definition, PullFact, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 
 _LONGEST_SHOWN = 60

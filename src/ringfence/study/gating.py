@@ -22,8 +22,8 @@ from ringfence.study.certifying import (
     require_provable,
     rests_on_of,
 )
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Harvest
+from ringfence.study.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import PullFact
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger, Storage
 
 _MOST_KNOWN = 10_000

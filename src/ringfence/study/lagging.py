@@ -5,7 +5,7 @@ what became of them so far is not looked at. So decisions depend on no worker's 
 of 1 every round is decided from all pulls before it. May touch policies and core.
 """
 
-from ringfence.study.deciding import Plan
+from ringfence.study.plan import Plan
 
 OF_A_WORKER = 6  # pulls of lag; see decision 28
 _PART_OF_BUDGET = 10

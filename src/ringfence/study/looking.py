@@ -12,8 +12,8 @@ from threading import Lock
 from ringfence.core.errors import MissingStudyError, one_line
 from ringfence.study.ahead import Ahead
 from ringfence.study.begun import Begun
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Round, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger, Storage
 from ringfence.study.reading import Reader, View
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ringfence.core.errors import InputError, ShapeError, closest
-from ringfence.study.deciding import Plan
+from ringfence.study.plan import Plan
 
 MOST_EXTRAS = 100
 LONGEST_EXTRA = 200

@@ -11,8 +11,8 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.statistics import contributions
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Harvest
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ringfence.core.errors import InputError
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Head, Pardon, PullFact, State
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 

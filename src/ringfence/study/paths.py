@@ -15,9 +15,9 @@ from ringfence.core.arrays import Integers
 from ringfence.core.codes import Code
 from ringfence.core.errors import DamagedError
 from ringfence.core.proving import Path
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import FAILED_METRIC, Harvest
 from ringfence.study.keeping import by_arm
+from ringfence.study.plan import Plan
 
 
 class Gap(Code):

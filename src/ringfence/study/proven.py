@@ -10,7 +10,8 @@ from ringfence.core.certificate import Status
 from ringfence.core.gaps import margin
 from ringfence.core.grounds import Basis
 from ringfence.study.certificates import Certificate
-from ringfence.study.deciding import Answer, Plan
+from ringfence.study.deciding import Answer
+from ringfence.study.plan import Plan
 from ringfence.study.snapshot import Snapshot
 from ringfence.study.unseen import Doubt
 

@@ -14,7 +14,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.study.ahead import Ahead, harvest_of
 from ringfence.study.book import Book
-from ringfence.study.deciding import Plan, Standing
+from ringfence.study.deciding import Standing
 from ringfence.study.facts import (
     Departure,
     Harvest,
@@ -27,6 +27,7 @@ from ringfence.study.facts import (
 )
 from ringfence.study.keeping import Rows, by_arm
 from ringfence.study.packing import pack, unpack
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.snapshot import Snapshot
 

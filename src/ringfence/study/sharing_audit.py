@@ -6,8 +6,8 @@ May touch policies and core, and a ledger.
 import numpy as np
 
 from ringfence.core.errors import DamagedError
-from ringfence.study.deciding import Plan
 from ringfence.study.items import hash_of
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.stock import Stock
 

@@ -14,9 +14,9 @@ import numpy as np
 from ringfence.core.arrays import Integers
 from ringfence.core.errors import DamagedError
 from ringfence.core.stated import LARGEST
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import NO_HOUR, PullFact, State
 from ringfence.study.failing import stand_in
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.surveying import Survey
 

@@ -19,8 +19,9 @@ from ringfence.study.certifying import (
     require_distance,
     require_level,
 )
-from ringfence.study.deciding import SETTLED, Plan
+from ringfence.study.deciding import SETTLED
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 
 PROVEN = "proven"  # the key of a last round that says which status ended the study

@@ -17,7 +17,8 @@ from ringfence.core.baseline import differences
 from ringfence.core.shares import may_be_more
 from ringfence.core.unseen import reach_of_unseen
 from ringfence.study.book import Book
-from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
+from ringfence.study.deciding import Answer, answer_of, apparent_answer
+from ringfence.study.plan import Plan
 from ringfence.study.snapshot import Snapshot
 
 _FAR = 1e150  # stands for values without bound: sums of it are still numbers

@@ -28,8 +28,9 @@ from ringfence.study.book import Book
 from ringfence.study.certificates import Certificate
 from ringfence.study.certifying import proof_of
 from ringfence.study.changing import Change, changes_of
-from ringfence.study.deciding import Answer, Plan, answer_of, apparent_answer
+from ringfence.study.deciding import Answer, answer_of, apparent_answer
 from ringfence.study.facts import Cause, Rejection
+from ringfence.study.plan import Plan
 from ringfence.study.proven import at_least_as_sure, doubts_beside, proven_answer
 from ringfence.study.reading import View
 from ringfence.study.snapshot import Snapshot

@@ -6,8 +6,8 @@ from typing import Any
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.figures.allocation import allocation_rows, allocation_title, parts_of
 from ringfence.reports.figures.words import counted
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 560, 19

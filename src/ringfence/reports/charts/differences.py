@@ -13,8 +13,8 @@ from ringfence.reports.figures.differences import (
 from ringfence.reports.figures.labels import bounds
 from ringfence.reports.figures.words import shortened
 from ringfence.reports.verdict import interval
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 300, 19

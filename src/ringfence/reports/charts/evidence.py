@@ -13,8 +13,8 @@ from ringfence.reports.figures.evidence import (
 )
 from ringfence.reports.figures.labels import spread
 from ringfence.reports.figures.words import IN_LABEL, counted, shortened
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 WIDTH, HEIGHT = 520, 320

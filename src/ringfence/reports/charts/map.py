@@ -13,8 +13,8 @@ from ringfence.reports.figures.labels import SIDES, Box, Frame, bounds, labelled
 from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
 from ringfence.reports.figures.words import INSIDE, LEGEND, kinds_of
 from ringfence.reports.verdict import interval, sentence
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 WIDTH, HEIGHT = 640, 380

@@ -12,9 +12,9 @@ from ringfence.reports.charts.items import items_chart
 from ringfence.reports.charts.map import map_chart
 from ringfence.reports.charts.themes import Theme, find_theme, themed
 from ringfence.reports.charts.timeline import timeline_chart
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
 from ringfence.study.outcomes import Outcomes
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 StudyChart = Callable[..., Any]

@@ -15,8 +15,8 @@ from ringfence.reports.figures.timeline import (
     timeline_title,
 )
 from ringfence.reports.figures.words import counted
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 WIDTH, STEP = 560, 19

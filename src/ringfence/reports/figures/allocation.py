@@ -6,8 +6,8 @@ from typing import Any
 from ringfence.reports.figures.stretches import Stretch, stretches
 from ringfence.reports.figures.timeline import MOST_BARS
 from ringfence.reports.figures.words import shortened
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 MOST_PARTS = 8

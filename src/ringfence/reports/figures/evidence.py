@@ -20,8 +20,8 @@ import numpy as np
 from ringfence.core.arrays import Floats
 from ringfence.core.cost import NEVER, cost_work
 from ringfence.reports.figures.words import shortened
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
 MOST_POINTS = 200

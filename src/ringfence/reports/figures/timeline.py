@@ -10,8 +10,8 @@ from typing import Any
 
 from ringfence.reports.figures.stretches import first_pull_after, stretches
 from ringfence.reports.figures.words import counted, shortened
-from ringfence.study.deciding import Plan
 from ringfence.study.facts import Round
+from ringfence.study.plan import Plan
 from ringfence.study.verdict import ArmVerdict, Status, Verdict
 
 MOST_BARS = 40
