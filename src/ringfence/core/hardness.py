@@ -71,8 +71,8 @@ def hardness(
     """Return the theory of an instance from its true attributes.
 
     Where gaps are taken from an optimal arm, and there are several, it is the one with the least
-    slack: only then does the upper bound hold (docs/research/reading-notes.md gives a counterexample).
-    Where they are taken from no arm, every arm has one, and `optimal` is the arm that the right
+    slack: only then does the upper bound hold (docs/research/reading-notes.md has a
+    counterexample). Where they are taken from no arm, every arm has one, and `optimal` is the arm that the right
     answer names, or -1.
     """
     arm_count = means.shape[0]
