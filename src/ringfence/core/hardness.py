@@ -72,8 +72,8 @@ def hardness(
 
     Where gaps are taken from an optimal arm, and there are several, it is the one with the least
     slack: only then does the upper bound hold (docs/research/reading-notes.md has a
-    counterexample). Where they are taken from no arm, every arm has one, and `optimal` is the arm that the right
-    answer names, or -1.
+    counterexample). Where they are taken from no arm, every arm has one, and `optimal` is the arm
+    that the right answer names, or -1.
     """
     arm_count = means.shape[0]
     everyone, anyhow = np.ones(arm_count, np.bool_), np.arange(arm_count)
