@@ -985,6 +985,16 @@ FAULTS = [
         TOP_TWO,
     ),
     fault(
+        "threats are weighed whatever a pull that meets them costs", URGENCY,
+        "    rests_on *= mean_price\n", "",
+        TOP_TWO,
+    ),
+    fault(
+        "the dearer arm of a threat has more pulls", URGENCY,
+        "share / best_price, (1.0 - share) / price", "share / price, (1.0 - share) / best_price",
+        TOP_TWO,
+    ),
+    fault(
         "only arms that look feasible may lead", GAPS,
         "return (excess <= 0.0) | (over * over * n <= variance)", "return excess <= 0.0",
         TOP_TWO,
@@ -1234,6 +1244,12 @@ FAULTS = [
         "return float(reached[arm, cell] + passing[arm, cell] * within)",
         "return chance_below(-z, 1.0)",
         LIKELIEST,
+    ),
+    fault(
+        "the best arm's proportion forgets what it costs", "policies.ocba_co",
+        "root(best_variance, squares / price_of(seen.prices, best))",
+        "root(best_variance, squares)",
+        OCBA,
     ),
     fault(
         "proportions by the leader's objective alone", "policies.ocba_co",
