@@ -131,7 +131,7 @@ class Pricing:
         A float is taken for the decimal that it was written as.
         """
         exact = Fraction(value if isinstance(value, Decimal) else repr(float(value)))
-        return int(round(exact * 10**self.digits))
+        return round(exact * Fraction(10**self.digits))
 
     def limit(self, budget: Money) -> int:
         """Return a budget in smallest amounts; one of another unit, or too fine, is refused."""
