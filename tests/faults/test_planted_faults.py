@@ -926,7 +926,7 @@ FAULTS = [
     ),
     fault(
         "dear pulls cost what others do", GROUPS,
-        "spent += fresh[i] * seen.prices[min(i, seen.prices.shape[0] - 1)]", "spent += fresh[i]",
+        "spent += fresh[i] * price_of(seen.prices, i)", "spent += fresh[i]",
         GROUPED,
     ),
     fault(

@@ -101,11 +101,11 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
 
     Every threat to the answer has a value, minus the log of what money is worth that meets it:
     of its chance to be real (its cost, and what hinders it beyond) over the pulls that it rests
-    on and what one costs. Without these an arm that looks bad by accident is never looked at again. The least value
-    is met by a pull of the arm, or of the best arm by its share in the cost, less a little, where
-    they cost the same; else the cheaper one is pulled as many times as often as it is cheaper. Of
-    pulls in flight, and of the batch's own, nothing is known yet but that they make the threats
-    dearer that they meet: values grow by their slopes.
+    on and what one costs. Without these an arm that looks bad by accident is never looked at
+    again. The least value is met by a pull of the arm, or of the best arm by its share in the
+    cost, less a little; of two prices the cheaper arm is pulled the more often. Of pulls in
+    flight, and of the batch's own, nothing is known yet but that they make the threats dearer
+    that they meet: values grow by their slopes.
     """
     fill_shrunk(
         work.shrunk, work.backing,
