@@ -92,6 +92,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for name in (
                 "reference/expressions.md",
                 "howto/studies.md",
+                "howto/noise.md",
+                "howto/failures.md",
                 "howto/bridges.md",
             )  # replay.md: see below
         ),
