@@ -110,8 +110,11 @@ def test_python_blocks_run(written: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in found:
         source = "\n" * (block.line - 1) + block.text  # tracebacks then show the page's own lines
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(compile(source, str(written), "exec"), namespace)
+        promised = re.findall(r"^print\(.*\)  # (.+)$", block.text, re.MULTILINE)
+        if written == README:
+            assert said.getvalue().splitlines() == promised
 
 
 @pytest.mark.usefixtures("folder")
