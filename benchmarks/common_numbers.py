@@ -28,7 +28,7 @@ def days() -> Floats:
 
 
 def truth_of(table: Floats, order: Integers, *, shares: bool) -> Truth:
-    """Return the truth of all days, of which a study meets some in this order, or each arm its own."""
+    """Return the truth of all days; arms meet them in one order, or each has days of its own."""
     had = np.zeros(len(table), np.int64)
     means = table.mean(axis=1)
 

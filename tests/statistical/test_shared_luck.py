@@ -95,9 +95,9 @@ def test_arms_that_share_nothing_are_drawn_as_independent_ones_are() -> None:
     estimates, deviations = np.array([0.0, 0.3, 1.5, 2.0]), np.array([1.0, 0.3, 0.5, 2.0])
     rng = np.random.default_rng(6)
     shocks = rng.standard_normal((100_000, 4))
-    joint = estimates + deviations * joint_scores(
-        rng, estimates, np.diag(deviations), shocks
-    ).scores
+    joint = (
+        estimates + deviations * joint_scores(rng, estimates, np.diag(deviations), shocks).scores
+    )
     prior = normal_prior(np.random.default_rng(7), estimates, deviations**2, 100_000)
     assert prior is not None
     for arm, (at, deviation) in enumerate(zip(estimates, deviations, strict=True)):

@@ -25,10 +25,10 @@ def keep_open(
     if choices == 0:
         return True
     hand_on(fresh, rooms, alive, priority, prices, spare)
+    some = False
     for i in range(fresh.shape[0]):
-        if fresh[i] > 0:
-            return True
-    return False
+        some |= fresh[i] > 0
+    return some
 
 
 def leave_out(fresh: Integers, rooms: Integers, prices: Integers) -> int:
