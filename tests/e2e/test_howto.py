@@ -1,4 +1,4 @@
-"""The pages of tasks keep their word: their files are written, their commands and Python are run."""
+"""The pages of tasks keep their word: their files are written, their commands are run."""
 
 import os
 import re
