@@ -26,6 +26,7 @@ from ringfence.core.errors import (
 )
 from ringfence.core.problem import Problem
 from ringfence.core.stated import require_covariance
+from ringfence.core.units import require_known_metrics
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
@@ -60,9 +61,10 @@ class _Blocks(BaseModel):
 class _File(BaseModel):
     model_config = _SHAPE
     objective: str
-    constraints: list[str]
+    constraints: list[str] = []
     answer: str = BEST_FEASIBLE.name
     baseline: str | None = None
+    units: dict[str, str] | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     noise: _Noise
@@ -89,7 +91,6 @@ _RULES = {
 
 _MISSING = {
     "objective": "Add one, such as objective = 'minimize mean(loss)'.",
-    "constraints": "Add them, such as constraints = ['mean(risk) <= 1.0'].",
     "noise": "Add a table [noise] with a family.",
     "family": f"Add one of {', '.join(FAMILIES)} or table.",
     "mean": "Add one number a metric, such as mean = [1.0, 0.95].",
@@ -133,8 +134,13 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(
-        file.objective, file.constraints, functions=functions, answer=file.answer
+        file.objective,
+        file.constraints,
+        functions=functions,
+        answer=file.answer,
+        units=file.units,
     ).with_possible_limits()
+    require_known_metrics(file.units or {}, (*problem.metrics, *(file.metrics or ())))
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):
