@@ -122,7 +122,8 @@ def _picture(pictures: Mapping[str, str], kind: str) -> str:
 
 def _arms(plan: Plan, verdict: Verdict) -> str:
     whole = layouts(verdict, plan.problem.constraints, ordered_arms(verdict))[0]
-    note = "Estimates are followed by 95% intervals; the margin is in units of the noise."
+    note = "Estimates are followed by 95% intervals"
+    note += "; the margin is in units of the noise." if plan.problem.constraints else "."
     return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
 
 

@@ -140,6 +140,7 @@ def _show_truth(found: "Replay") -> None:
             output.say(f"  WARNING: {doubt}")
     readings = "; ".join(f"{name} = {one.value:.4g}" for name, one in log.answer.readings.items())
     what = "is the best feasible arm" if log.feasible else "comes nearest; no arm is feasible"
+    what = what if log.instance.problem.constraints else "is the best arm"
     output.say(f"truth of the table: {log.answer.name} {what} ({readings})")
     if log.item is None:
         output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")
