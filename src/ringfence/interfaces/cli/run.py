@@ -155,6 +155,9 @@ def _finished(
         ) from None
     finally:
         display.close()
+    if known.desk.head.is_stopped:
+        go_on = shlex.join(["ringfence", "resume", study, *place])
+        sys.stderr.write(f"study {known.name!r} is stopped and issues no pulls. Go on: {go_on}\n")
     return known, verdict or known.recommend()  # its budget may have been raised a moment ago
 
 
