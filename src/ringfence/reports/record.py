@@ -82,7 +82,8 @@ def record_html(
     `shared` is what arms did on items or in hours that they share, and the items that are shown.
     """
     definition = plan.definition
-    drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
+    kinds = ["map"] * bool(plan.problem.constraints) + ["differences", "timeline", "evidence"]
+    drawn = study_pictures(plan, verdict, rounds, kinds)
     pictures = drawn or {}
     title = f"{definition.name}: decision record"
     parts = [
