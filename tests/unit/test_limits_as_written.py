@@ -120,7 +120,7 @@ def test_objectives_are_shown_as_they_were_written(text: str, shown: str) -> Non
         ("latency <= control * 1.1", 11, 'baseline = "control"'),
         ("latency <= 3 USD", 13, "is in ms. Write: 3 ms"),
         ("latency <= 3%", 12, "is in ms. Write: 3 ms"),
-        ("tokens <= 2s", 11, r'write: units = \{ tokens = "s" \}'),
+        ("tokens <= 2s", 11, r'Write: units = \{ tokens = "s" \}'),
         ("tokens <= 2 tokens", 12, r'write: units = \{ tokens = "tokens" \}'),
         ("'my x' <= 2s", 11, r'Write: units = \{ "my x" = "s" \}'),
         ("share(latency > 2s) <= 5 s", 25, "has none. Write: 5"),

@@ -32,6 +32,7 @@ _KINDS = {
     "quantile": statistics.QUANTILE,
     "cvar": statistics.CVAR,
     "lower_cvar": statistics.LOWER_CVAR,
+    RATIO: statistics.RATIO,
 }
 OWN = -1  # the kind of a user's own function
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")

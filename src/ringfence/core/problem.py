@@ -138,6 +138,7 @@ class Problem:
             kinds=np.array([attribute.kind for attribute in attributes]),
             levels=np.array([attribute.level or 0.0 for attribute in attributes]),
             metric_of=np.array([metrics.index(attribute.metric) for attribute in attributes]),
+            other_of=np.array([metrics.index(attribute.metrics[-1]) for attribute in attributes]),
             signs=self.signs,
         )
 
