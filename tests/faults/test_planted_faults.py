@@ -926,7 +926,7 @@ FAULTS = [
     ),
     fault(
         "dear pulls cost what others do", GROUPS,
-        "spent += fresh[i] * seen.prices[min(i, seen.prices.shape[0] - 1)]", "spent += fresh[i]",
+        "spent += fresh[i] * price_of(seen.prices, i)", "spent += fresh[i]",
         GROUPED,
     ),
     fault(
@@ -982,6 +982,16 @@ FAULTS = [
         "a best arm over its limit is doubted the less the farther it is over", COST,
         "room = max(thresholds[c - 1] - estimates[arm, c], 0.0)",
         "room = thresholds[c - 1] - estimates[arm, c]",
+        TOP_TWO,
+    ),
+    fault(
+        "threats are weighed whatever a pull that meets them costs", URGENCY,
+        "    rests_on *= mean_price\n", "",
+        TOP_TWO,
+    ),
+    fault(
+        "the dearer arm of a threat has more pulls", URGENCY,
+        "share / best_price, (1.0 - share) / price", "share / price, (1.0 - share) / best_price",
         TOP_TWO,
     ),
     fault(
@@ -1234,6 +1244,12 @@ FAULTS = [
         "return float(reached[arm, cell] + passing[arm, cell] * within)",
         "return chance_below(-z, 1.0)",
         LIKELIEST,
+    ),
+    fault(
+        "the best arm's proportion forgets what it costs", "policies.ocba_co",
+        "root(best_variance, squares / price_of(seen.prices, best))",
+        "root(best_variance, squares)",
+        OCBA,
     ),
     fault(
         "proportions by the leader's objective alone", "policies.ocba_co",

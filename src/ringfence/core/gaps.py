@@ -2,7 +2,7 @@
 
 Paper: equation (emp_opt_arm) for the apparent best; section "Lower bound" for delta and Delta,
 which are `separation` and `gap` here. Several constraints enter through the margin, as in
-docs/reading-notes.md.
+docs/research/reading-notes.md.
 
 Every function is about one study: estimates[arm, attribute] with the objective in column 0 and
 lower better everywhere, scales[attribute] = sqrt(a), thresholds one a constraint, priority[arm]

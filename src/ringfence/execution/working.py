@@ -151,8 +151,9 @@ class Crew:
         return done
 
     def _is_over(self) -> bool:
-        """Tell whether the study is finished, and not only because of an outage."""
-        return self.desk.is_finished and not self._resolver.recall()
+        """Tell whether the study is stopped, or finished, and not only because of an outage."""
+        head = self.desk.head
+        return head.is_stopped or (head.finished and not self._resolver.recall())
 
     def _issue(self, room: int, executor: Executor) -> None:
         asked: list[PullFact] = []

@@ -71,13 +71,13 @@ class AsyncCalls(Protocol):
         return await asyncio.to_thread(self.fail, pull, error, charge=charge)
 
     async def pulls_async(self, n: int = 1) -> AsyncIterator[Pull]:
-        """Yield leased pulls until the study is finished."""
+        """Yield leased pulls until the study is finished, or stopped."""
         while True:
             asked = await self.ask_async(n)
             for pull in asked:
                 yield pull
             if not asked:
-                if await asyncio.to_thread(lambda: self.desk.is_finished):
+                if await asyncio.to_thread(lambda: self.desk.is_over):
                     return
                 await asyncio.sleep(POLL_SECONDS)
 
@@ -164,7 +164,8 @@ class _Course:
                 await asyncio.sleep(max(POLL_SECONDS, min(wait, 1.0) if wait < math.inf else 0.0))
 
     def _is_over(self) -> bool:
-        return self._desk.is_finished and not self._resolver.recall()
+        head = self._desk.head
+        return head.is_stopped or (head.finished and not self._resolver.recall())
 
     async def _ask(self) -> list[PullFact]:
         """Lease a pull without blocking the event loop; if cancelled meanwhile, give it back."""

@@ -239,7 +239,7 @@ class Study(StudyViews, AsyncCalls):
         """Lease up to n pulls.
 
         Fewer come when the rest of the round is leased to others; none also when the study is
-        finished (`status().finished`).
+        over: finished (`status().finished`), or stopped.
         """
         return [self._pull(fact) for fact in self.desk.ask(n)]
 
@@ -401,7 +401,7 @@ class Study(StudyViews, AsyncCalls):
         return self.desk.take_back()
 
     def pulls(self, n: int = 1) -> Iterator[Pull]:
-        """Yield leased pulls until the study is finished; tell each before taking the next.
+        """Yield leased pulls until the study is over; tell each before taking the next.
 
         It waits where the rest of a round is leased to others.
 
@@ -426,7 +426,7 @@ class Study(StudyViews, AsyncCalls):
             asked = self.ask(n)
             yield from asked
             if not asked:
-                if self.desk.is_finished:
+                if self.desk.is_over:
                     return
                 time.sleep(POLL_SECONDS)
 
@@ -513,6 +513,46 @@ class Study(StudyViews, AsyncCalls):
         if not view.head.finished and not in_the_running(view).any():
             return None
         return self.verdict_on(view)
+
+    def stop(self) -> str:
+        """Have the study issue nothing more and decide no further round, until it is resumed.
+
+        What is in flight may still be told. Workers end, here and elsewhere, as they do when a
+        study is finished. Returns `stopped`, `already-stopped` or `already-finished`.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "enough",
+        ...     arms=["a", "b"],
+        ...     objective="minimize mean(cost)",
+        ...     constraints="mean(risk) <= 0.5",
+        ...     budget=40,
+        ...     storage="memory://",
+        ... )
+        >>> study.stop(), study.ask(), study.status().stopped_at is not None
+        ('stopped', [], True)
+        >>> study.archive(), study.resume(), len(study.ask(2))
+        ('archived', 'resumed', 2)
+        """
+        return self.desk.stop()
+
+    def resume(self) -> str:
+        """Have a stopped study go on.
+
+        Returns `resumed`, `already-running` or `already-finished`.
+        """
+        return self.desk.resume()
+
+    def archive(self) -> str:
+        """Put a study away that is finished or stopped: it is no longer listed, and all is kept.
+
+        It is listed again when it goes on. Returns `archived` or `already-archived`.
+        """
+        return self.desk.archive()
+
+    def unarchive(self) -> str:
+        """List a study again that was put away. Returns `unarchived` or `already-listed`."""
+        return self.desk.unarchive()
 
     def raise_budget(self, budget: int) -> None:
         """Raise the budget; it can never fall, and the one that the study has changes nothing."""

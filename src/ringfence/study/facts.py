@@ -374,7 +374,7 @@ class Head:
 
     `unresolved` pulls are neither told nor failed. `charged` is what the pulls that this round was
     decided from took of the budget. `broken` arms failed too often in a row. `pardons` counts those
-    that were granted.
+    that were granted. Somebody stopped it at `stopped_at`, or put it away at `archived_at`.
     """
 
     budget: int
@@ -386,6 +386,18 @@ class Head:
     finished: bool = False
     broken: tuple[int, ...] = ()
     pardons: int = 0
+    stopped_at: float | None = None
+    archived_at: float | None = None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no pull is issued until somebody has it go on."""
+        return self.stopped_at is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody needs to ask for pulls any more: it is finished, or stopped."""
+        return self.finished or self.is_stopped
 
     @property
     def round_is_over(self) -> bool:

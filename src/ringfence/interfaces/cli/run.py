@@ -178,6 +178,9 @@ def _finished(
         display.close()
     if answers is not None and not json:
         sys.stderr.write(f"{answers.reused} answers came from {answers.path}.\n")
+    if known.desk.head.is_stopped:
+        go_on = shlex.join(["ringfence", "resume", study, *place])
+        sys.stderr.write(f"study {known.name!r} is stopped and issues no pulls. Go on: {go_on}\n")
     return known, verdict or known.recommend()  # its budget may have been raised a moment ago
 
 

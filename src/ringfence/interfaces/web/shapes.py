@@ -14,6 +14,8 @@ MOST_PULLS = 10_000
 MOST_ARMS = 10_000
 _BODY = ConfigDict(extra="forbid", strict=True)
 _LONGEST_TEXT = 2000
+_WHEN_STOPPED = "When it was stopped, in seconds since the epoch; null while it may go on."
+_WHEN_ARCHIVED = "When it was put away, in seconds since the epoch; null while it is listed."
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
@@ -176,6 +178,8 @@ class Listed(BaseModel):
     in_flight: Annotated[int, Field(description="Pulls that are leased.")]
     budget: int
     finished: bool
+    stopped_at: Annotated[float | None, Field(description=_WHEN_STOPPED)]
+    archived_at: Annotated[float | None, Field(description=_WHEN_ARCHIVED)]
     created_at: float
 
 
@@ -200,6 +204,8 @@ class Status(BaseModel):
     feasible: bool | None
     finished: bool
     seed: int
+    stopped_at: Annotated[float | None, Field(description=_WHEN_STOPPED)]
+    archived_at: Annotated[float | None, Field(description=_WHEN_ARCHIVED)]
     blocks: Annotated[
         dict[str, Any] | None,
         Field(
@@ -230,10 +236,11 @@ class Pull(BaseModel):
 
 
 class Asked(BaseModel):
-    """Leased pulls; none while others must be told first, or when the study is finished."""
+    """Leased pulls; none while others must be told first, or when nothing more will come."""
 
     pulls: list[Pull]
-    finished: bool
+    finished: Annotated[bool, Field(description="No pull comes any more: it is over, or stopped.")]
+    stopped: Annotated[bool, Field(description="It was stopped, and can be resumed.")]
 
 
 class Leased(BaseModel):
@@ -289,6 +296,36 @@ class Revived(BaseModel):
     """What became of an arm."""
 
     status: Literal["revived", "already-in-the-running"]
+
+
+class Nothing(BaseModel):
+    """An empty object: the address says it all."""
+
+    model_config = _BODY
+
+
+class BecameStopped(BaseModel):
+    """What became of a study that was to stop."""
+
+    status: Literal["stopped", "already-stopped", "already-finished"]
+
+
+class BecameResumed(BaseModel):
+    """What became of a study that was to go on."""
+
+    status: Literal["resumed", "already-running", "already-finished"]
+
+
+class BecameArchived(BaseModel):
+    """What became of a study that was to be put away."""
+
+    status: Literal["archived", "already-archived"]
+
+
+class BecameListed(BaseModel):
+    """What became of a study that was to be listed again."""
+
+    status: Literal["unarchived", "already-listed"]
 
 
 class Became(BaseModel):
