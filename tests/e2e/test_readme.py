@@ -93,6 +93,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "reference/expressions.md",
                 "howto/studies.md",
                 "howto/noise.md",
+                "howto/common-random-numbers.md",
                 "howto/failures.md",
                 "howto/bridges.md",
                 "howto/concurrency.md",
