@@ -19,14 +19,9 @@ from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
 from ringfence.core.units import require_known_metrics
 from ringfence.execution.backoff import Backoff
-from ringfence.execution.evaluating import (
-    Command,
-    Evaluate,
-    Function,
-    LoggedRows,
-    awaited_in_vain,
-    is_asynchronous,
-)
+from ringfence.execution.evaluating import Command, Evaluate, LoggedRows
+from ringfence.execution.functions import AsyncFunction, Function, is_asynchronous
+from ringfence.execution.pace import rate_of
 from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of, kept_items
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.own_policies import load_policy
@@ -76,6 +71,9 @@ class _Pull(BaseModel):
     on_timeout: dict[str, Any] | None = None
     outage_minutes: float | None = None
     backoff_seconds: float | None = None
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    cache: str | None = None
 
 
 class _File(BaseModel):
@@ -150,6 +148,24 @@ class StudyFile:
         said = {"outage_minutes": pull.outage_minutes, "backoff_seconds": pull.backoff_seconds}
         with _placed(self.path):
             return Backoff(**{key: value for key, value in said.items() if value is not None})
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """How evaluations run, as arguments of `optimize`: no part of the study either."""
+        pull = self.content.pull or _Pull()
+        with _placed(self.path):
+            rate_of(pull.requests_per_minute)
+            if pull.concurrency is not None and pull.concurrency < 1:
+                raise InputError(
+                    f"pull.concurrency = {pull.concurrency} must be at least 1: how many "
+                    "evaluations are in flight. Write such as 16."
+                )
+        cache = None if pull.cache is None else self.path.parent / pull.cache
+        return {
+            "workers": pull.concurrency or 1,
+            "requests_per_minute": pull.requests_per_minute,
+            "cache": cache,
+        }
 
     def _open(self, storage: str) -> Study:
         file = self.content
@@ -270,16 +286,19 @@ class StudyFile:
                     "too long. Add timeout_seconds = 60, or write on_failure."
                 )
             return command
+        function = None
+        if pull.python is not None:
+            function = loaded_function("pull.python", pull.python, self.path.parent)
+            if is_asynchronous(function):
+                return AsyncFunction(function, pull.timeout_seconds)
         if pull.timeout_seconds is not None:
             way = "python" if pull.python is not None else "table"
             raise InputError(
                 f"pull.timeout_seconds = {pull.timeout_seconds!r} has no effect with {way}: only a "
-                "program can be ended. Leave it out, or evaluate pulls by a command."
+                "program and an async function can be ended. Leave it out, or write the function "
+                "as an async def."
             )
-        if pull.python is not None:
-            function = loaded_function("pull.python", pull.python, self.path.parent)
-            if is_asynchronous(function):
-                raise awaited_in_vain(f"pull.python = {pull.python!r}")
+        if function is not None:
             return Function(function)
         return self._logged(pull.table)
 

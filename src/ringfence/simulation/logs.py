@@ -217,6 +217,7 @@ def _log_of_items(instance: Instance, columns: Columns, arm: str, item: str, ite
         arms=optimal,
         feasible=np.full(len(optimal), theory.feasible),
         passing=np.array([float(one.margin <= 0.0) for one in theory.arms]),
+        some=float(theory.feasible),
     )
     arms = tuple(
         ArmTruth(

@@ -81,6 +81,9 @@ def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
         second.append(f"{counted(left_out, 'arm')} further from the answer not drawn")
     if unjudged:
         second.append(f"{counted(unjudged, 'arm')} could not be judged")
+    far = sum(bool(row.get("beyond")) for row in rows)
+    if far:
+        second.append(f"{counted(far, 'arm')} beyond the border, named with how far")
     lines = ["; ".join(first)]
     return [*lines, "; ".join(second)] if second else lines
 
