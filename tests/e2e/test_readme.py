@@ -96,6 +96,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "howto/common-random-numbers.md",
                 "howto/failures.md",
                 "howto/bridges.md",
+                "howto/concurrency.md",
             )  # replay.md: see below
         ),
     ],
