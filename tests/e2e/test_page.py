@@ -287,7 +287,7 @@ def test_a_record_fits_a_page_of_paper(served: Served, finished: str, chromium: 
         hidden = tab.page.evaluate(
             "[...document.querySelectorAll('.wide')].map(one => one.scrollWidth - one.clientWidth)"
         )
-        assert len(hidden) == 5
+        assert len(hidden) == 6
         assert max(hidden) == 0
 
 
