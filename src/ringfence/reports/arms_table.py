@@ -56,10 +56,11 @@ def layouts(
     names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
     name = _text("arm", [arm.name for arm in arms], least=_LONG_NAME, most=_LONG_NAME)
     slim = replace(name, least=_NARROW_NAME)
-    chances = [
-        _numbers(("chance", "best"), [brief_chance(arm.chance_best) for arm in arms]),
-        _numbers(("chance", "feasible"), [brief_chance(arm.chance_feasible) for arm in arms]),
-    ]
+    has_limits = bool(verdict.problem.constraints)
+    chances = [_numbers(("chance", "best"), [brief_chance(arm.chance_best) for arm in arms])]
+    if has_limits:
+        feasible = [brief_chance(arm.chance_feasible) for arm in arms]
+        chances.append(_numbers(("chance", "feasible"), feasible))
     whole = [_estimates(one, limits, arms, whole=True) for one in names]
     brief = [_estimates(one, limits, arms, whole=False) for one in names]
     folded = [replace(one, head=_folded(one.head)) for one in brief]
@@ -71,12 +72,13 @@ def layouts(
     looks = _text("looks", [LOOKS[arm.kind] for arm in arms], least=len("past a limit"))
     reasons = [reason(arm, verdict, brief=True) for arm in arms]
     why = _text("why", reasons, least=_NARROW_REASON, most=_LONG_REASON)
+    sides = [looks] if has_limits else []  # without limits there are no sides to be on
     rich = [
-        [name, *chances, *whole, *counts, margins, looks, why],
-        [name, *chances, *brief, *counts, margins, looks, why],
-        [name, *chances, *brief, *counts, looks, why],
-        [name, *chances, *brief, *counts, looks],
-        [name, *chances, *folded, *counts, looks],
+        [name, *chances, *whole, *counts, *[margins] * has_limits, *sides, why],
+        [name, *chances, *brief, *counts, *[margins] * has_limits, *sides, why],
+        [name, *chances, *brief, *counts, *sides, why],
+        [name, *chances, *brief, *counts, *sides],
+        [name, *chances, *folded, *counts, *sides],
         [name, *chances, *brief, *counts],
     ]
     found = [Layout(tuple(columns)) for columns in rich]
@@ -95,14 +97,13 @@ def narrow_tables(
     """
     columns = layouts(verdict, limits, arms)[0].columns
     count = len({name for arm in verdict.arms for name in arm.estimates})
-    name, chances, found, rest = (
-        columns[0],
-        columns[1:3],
-        columns[3 : 3 + count],
-        columns[3 + count :],
-    )
+    first = 1 + (2 if verdict.problem.constraints else 1)  # after the name and the chances
+    found, rest = columns[first : first + count], columns[first + count :]
     parts = [found[k : k + _ABREAST] for k in range(0, count, _ABREAST)]
-    return [Layout((name, *chances, *rest)), *(Layout((name, *part)) for part in parts)]
+    return [
+        Layout((*columns[:first], *rest)),
+        *(Layout((columns[0], *part)) for part in parts),
+    ]
 
 
 def arms_of(verdict: Verdict, *, every: bool) -> list[ArmVerdict]:

@@ -37,7 +37,7 @@ _SHIFT = {"upper right": (6, -5), "lower right": (6, 15), "upper left": (-6, -5)
 def plain_pictures(plan: Plan, verdict: Verdict) -> dict[str, str]:
     """Return the pictures that can be drawn so, by kind; one without content is left out."""
     rows = map_rows(verdict)
-    found = {"map": _map(plan, verdict, rows)} if rows else {}
+    found = {"map": _map(plan, verdict, rows)} if rows and plan.problem.constraints else {}
     if differences := difference_rows(verdict):
         found["differences"] = _differences(verdict, differences)
     return found

@@ -85,7 +85,8 @@ def record_html(
     `shared` is what arms did on items or in hours that they share, and the items that are shown.
     """
     definition = plan.definition
-    drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
+    kinds = ["map"] * bool(plan.problem.constraints) + ["differences", "timeline", "evidence"]
+    drawn = study_pictures(plan, verdict, rounds, kinds)
     pictures = plain_pictures(plan, verdict) if drawn is None else drawn
     title = f"{definition.name}: decision record"
     parts = [
@@ -127,8 +128,9 @@ def _arms(plan: Plan, verdict: Verdict) -> str:
     arms = ordered_arms(verdict)
     first, *estimates = narrow_tables(verdict, plan.problem.constraints, arms)
     told = "".join(table(*rows_of(one)) for one in estimates)
+    note = "<p>The margin is in units of the noise.</p>" if plan.problem.constraints else ""
     return (
-        f"{table(*rows_of(first))}<p>The margin is in units of the noise.</p>"
+        f"{table(*rows_of(first))}{note}"
         f"<h2>Estimates</h2>{told}<p>Estimates are followed by 95% intervals.</p>"
     )
 
