@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ringfence.core.errors import InputError
+from ringfence.core.stop import Stop
 from ringfence.execution.chunks import Progress
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.planning import GROWTH
@@ -41,9 +42,11 @@ class Rerun:
     batch: int | None
     threads: int | None
     progress: Progress | None
+    stop: Stop | None = None
 
     def run(
-        self, instance: Instance, policies: Sequence[Policy], budget: int, *, quietly: bool = False
+        self, instance: Instance, policies: Sequence[Policy], budget: int, *, quietly: bool = False,
+        stop: Stop | None = None,
     ) -> list[SimulationResult]:
         """Return the policies' results at a budget."""
         grows = self.batch is None and not instance.has_own
@@ -56,6 +59,7 @@ class Rerun:
                 scales=self.scales,
                 batch=self.batch or 1,
                 growth=GROWTH if grows else 0.0,
+                stop=stop,
             )
             for policy in policies
         ]
@@ -90,13 +94,13 @@ def replay_log(
     grid = usual_budgets(log, rerun) if budgets is None else sorted(set(budgets))
     for budget in grid:  # refused before any work
         for policy in rerun.policies:
-            Experiment(instance, policy, budget, scales=rerun.scales)
+            Experiment(instance, policy, budget, scales=rerun.scales, stop=rerun.stop)
     found: list[SimulationResult] = []
     measured: dict[int, SimulationResult] = {}
     for budget in grid:
-        here = rerun.run(instance, rerun.policies, budget)
+        here = rerun.run(instance, rerun.policies, budget, stop=rerun.stop)
         found += here
-        by_name = {result.policy: result for result in here}
+        by_name = {result.policy: result for result in here if result.stop is None}
         measured[budget] = (
             by_name.get("uniform") or rerun.run(instance, [uniform], budget, quietly=True)[0]
         )

@@ -36,6 +36,7 @@ from ringfence.interfaces.rare import (
 )
 from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.studies import Study
+from ringfence.interfaces.stopping import AnyStop, stop_in
 from ringfence.interfaces.study_plans import plan_from_study
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import QUICK_POLICIES, quick_policies_for
@@ -64,6 +65,7 @@ def simulate(
     seed: int = ...,
     scales: str | None = ...,
     batch: int = ...,
+    stop: AnyStop = ...,
     engine: str = ...,
     method: Literal["monte-carlo"] = ...,
     threads: int | None = ...,
@@ -83,6 +85,7 @@ def simulate(
     seed: int = ...,
     scales: str | None = ...,
     batch: int = ...,
+    stop: AnyStop = ...,
     engine: str = ...,
     method: str,
     threads: int | None = ...,
@@ -101,6 +104,7 @@ def simulate(
     seed: int = 0,
     scales: str | None = None,
     batch: int = 1,
+    stop: AnyStop = None,
     engine: str = "cpu",
     method: str = "monte-carlo",
     threads: int | None = None,
@@ -118,6 +122,9 @@ def simulate(
     on these where it is worth it. `executor`, if given, takes the place of threads: processes, or a
     cluster (Dask's
     client.get_executor()). `progress` is told of finished replications as they come.
+
+    With `stop`, a confidence such as 0.95 or a table {"confidence": 0.95, "within": 0.01}, pulls
+    end as soon as the answer is proven, as in a study with [stop].
 
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
     roughly, without a notion of where they come from, and by as many replications as it needs;
@@ -146,6 +153,7 @@ def simulate(
         budget,
         scales=scales_for(scales, [ruled_by]),
         batch=positive("batch", batch),
+        stop=stop_in(stop, method),
     )
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
@@ -188,6 +196,7 @@ def compare(
     seed: int = 0,
     scales: str | None = None,
     batch: int = 1,
+    stop: AnyStop = None,
     threads: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -198,7 +207,8 @@ def compare(
     instance, or by `answer`. All policies learn the noise (`scales="estimated"`) or all are told it
     ("known"). Unless stated, they learn it if one of them is adaptive, as in a study. Policies on
     the same schedule see identical pulls, if the noise is known and no limit is relative to a
-    baseline; adaptive policies go their own ways. Every ratio is to the first policy.
+    baseline; adaptive policies go their own ways. Every ratio is to the first policy. With `stop`
+    pulls end when the answer is proven, as in `simulate`.
 
     >>> import ringfence as rf
     >>> rows = rf.compare(
@@ -215,9 +225,10 @@ def compare(
     loaded = [instance_of(source).asking(answer) for source in sources]
     chosen = policies_of(_usual(loaded) if policies is None else policies)
     amounts, scales = listed("budgets", budgets), scales_for(scales, chosen)
+    ends = stop_in(stop)
     plans = [
         [
-            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch)
+            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch, stop=ends)
             for policy in chosen
         ]
         for one in loaded
@@ -301,6 +312,7 @@ def replay(
     seed: int = 0,
     scales: str = "estimated",
     batch: int | None = None,
+    stop: AnyStop = None,
     threads: int | None = None,
     functions: Functions | None = None,
     force: bool = False,
@@ -316,7 +328,8 @@ def replay(
     one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
     from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
     or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
-    shown with them if `force` is set. `progress` is told of finished replications.
+    shown with them if `force` is set. `progress` is told of finished replications. With `stop` pulls
+    end when the answer is proven, as in `simulate`; bounds are those of the table.
 
     >>> import ringfence as rf
     >>> log = {
@@ -353,6 +366,7 @@ def replay(
         seed=seed,
         scales=scales,
         batch=None if batch is None else positive("batch", batch),
+        stop=stop_in(stop),
         threads=threads,
         progress=progress,
     )
