@@ -154,12 +154,13 @@ def blocks_needed(bets: Bets, test: int, terms: Terms, c: int, wanted: float) ->
         best = _TINY
         for k in range(bets.capitals.shape[1]):
             best = max(best, bets.capitals[test, k])
-    growth, more = math.log(best) / count, math.inf
+    growth = math.log(best) / count
+    more: float = math.inf
     if growth > 0.0:
         more = math.ceil(math.log(wanted / e) / growth)
     if terms.size > 0:
-        more = min(more, terms.size - facts[test, COUNT])
-    return more
+        more = min(more, float(terms.size - facts[test, COUNT]))
+    return float(more)
 
 
 def mixed_e(count: int, total: float, squares: float, scales: Floats) -> float:

@@ -14,6 +14,7 @@ from ringfence.core.bets import NOW, PEAK, Bets, Terms, blocks_needed, follow, f
 
 OPEN, CERTIFIED, NONE_FEASIBLE = 0, 1, 2
 SETTLED, ALONE, PAIRED = 0, 1, 2  # how an arm's question is settled soonest
+STRICT = True
 _MOST_TRIED = 3
 
 
@@ -191,7 +192,7 @@ def compare(proof: Proof, counts: Integers) -> None:
             test = pair_test(proof, rival, arm)
             follow(
                 proof.bets, test, proof.terms, 0, rival, proof.own[0], arm, -proof.own[0],
-                proof.limits[0], True, min(counts[rival], counts[arm]), proof.wanted,
+                proof.limits[0], STRICT, min(counts[rival], counts[arm]), proof.wanted,
                 proof.table, proof.order,
             )  # fmt: skip
             is_best &= proof.bets.facts[test, PEAK] >= proof.wanted
@@ -229,13 +230,15 @@ def leading(proof: Proof) -> int:
 
 def limit_test(proof: Proof, i: int, c: int) -> int:
     """Return the number of the test that an arm keeps a limit; the next is that it breaks it."""
-    return 2 * (i * (proof.limits.shape[0] - 1) + c - 1)
+    test: int = 2 * (i * (proof.limits.shape[0] - 1) + c - 1)
+    return test
 
 
 def pair_test(proof: Proof, rival: int, arm: int) -> int:
     """Return the number of the test that a rival is no better than an arm."""
     arm_count = proof.table.shape[0]
-    return 2 * arm_count * (proof.limits.shape[0] - 1) + rival * arm_count + arm
+    test: int = 2 * arm_count * (proof.limits.shape[0] - 1) + rival * arm_count + arm
+    return test
 
 
 def mean_of(proof: Proof, i: int) -> float:

@@ -27,6 +27,7 @@ from ringfence.interfaces.accepting import (
 from ringfence.interfaces.checking import listed
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.planning import Advance, Plan, plan_instance
+from ringfence.interfaces.planning_proofs import target_of, with_proof
 from ringfence.interfaces.rare import (
     Hands,
     best_method,
@@ -35,8 +36,8 @@ from ringfence.interfaces.rare import (
     no_replications,
 )
 from ringfence.interfaces.replaying import Rerun, replay_log
-from ringfence.interfaces.studies import Study
 from ringfence.interfaces.stopping import AnyStop, stop_in
+from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import QUICK_POLICIES, quick_policies_for
@@ -47,6 +48,7 @@ from ringfence.simulation.experiment import SCALES, Experiment, scales_for
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
+from ringfence.simulation.proving import require_provable
 from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import ComparisonRow, SimulationResult
 
@@ -258,7 +260,8 @@ def plan(
     instance: AnyInstance | Study,
     policy: AnyPolicy | None = None,
     *,
-    target_error: float,
+    target_error: float | None = None,
+    stop: AnyStop = None,
     answer: str | None = None,
     seed: int = 0,
     scales: str | None = None,
@@ -278,7 +281,8 @@ def plan(
     target is not too rare to be counted (1e-3). A brief plan leaves out what other policies need,
     and what a looser limit or fewer arms would save. An adaptive policy decides up to a hundredth
     of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
-    being done: a first estimate at once, and then each budget.
+    being done: a first estimate at once, and then each budget. With a `stop`, as in `simulate`, the
+    plan also says how many pulls a proof takes; the target is then 1 - confidence unless given.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
@@ -286,8 +290,14 @@ def plan(
     constrained-sr needs about 14,000 pulls
     """
     hands = Hands(whole_seed(seed), threads_of(threads), executor)
-    target_error = whole_target(target_error)
+    ends = stop_in(stop)
+    target_error = whole_target(target_of(target_error, ends))
     if isinstance(instance, Study):
+        if ends is not None:
+            raise InputError(
+                "stop: a study says itself what each open question needs. Ask it for a certificate "
+                "(ringfence certify), or leave stop out."
+            )
         chosen = None if policy is None else policy_of(policy)
         return plan_from_study(
             instance, target_error, hands, advance,
@@ -295,7 +305,10 @@ def plan(
         )  # fmt: skip
     chosen = policy_of("constrained-sr" if policy is None else policy)
     loaded = instance_of(instance).asking(answer)
-    return plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
+    if ends is not None:
+        require_provable(loaded, ends)
+    found = plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
+    return found if ends is None else with_proof(found, loaded, chosen, ends, hands, advance)
 
 
 def replay(
@@ -328,8 +341,9 @@ def replay(
     one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
     from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
     or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
-    shown with them if `force` is set. `progress` is told of finished replications. With `stop` pulls
-    end when the answer is proven, as in `simulate`; bounds are those of the table.
+    shown with them if `force` is set. `progress` is told of finished replications. With `stop`
+    pulls end when the answer is proven, as in `simulate`; bounds are those of the table, and the
+    budget is that of all its rows unless others are given.
 
     >>> import ringfence as rf
     >>> log = {

@@ -115,7 +115,8 @@ def _ending(*, shares: bool, chooses: bool) -> Callable[..., bool]:
             if rooms == 0:
                 return True
         if chooses:
-            return uniforms.shape[0] == 0
+            nothing_left: bool = uniforms.shape[0] == 0
+            return nothing_left
         owed = 0
         for i in range(state.owed.shape[0]):
             owed += state.owed[i]

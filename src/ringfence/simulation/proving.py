@@ -6,6 +6,7 @@ and the largest of its values. May touch core and simulation.
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def recording_of_paths(instance: Instance) -> Recording:
     return path_recording(draw_mixed_attributes, width, recipe, metrics)
 
 
-def proof_of(instance: Instance, stop: Stop, record: object, most_pulls: int) -> Proof:
+def proof_of(instance: Instance, stop: Stop, record: Any, most_pulls: int) -> Proof:
     """Return the proof of a replication that keeps its pulls in a record.
 
     Of items it goes by whole numbers, so that a tie is a tie; of all else nothing is ever equal.
