@@ -24,28 +24,34 @@ def proving(choose: Choose, *, shares: bool) -> Choose:
     has_room = _with_room(shares=shares)
 
     def choose_proving(seen: Evidence, uniforms: Floats, chosen: Integers, work: Any) -> None:
-        if needed(seen.asked) > seen.left[0]:
-            choose(seen, uniforms, chosen, work)
-            return
-        arms, pulls = seen.asked.arms, work.pulls
+        done = 0
+        if needed(seen.asked) <= seen.left[0]:
+            done = go_on_evenly(seen, chosen, work)
+        if done < chosen.shape[0]:
+            choose(seen, uniforms[done:], chosen[done:], work)
+
+    def go_on_evenly(seen: Evidence, chosen: Integers, work: Any) -> int:
+        """Fill in the arms that are asked about, and return how many pulls they have room for."""
+        pulls = work.pulls
         for i in range(pulls.shape[0]):
             pulls[i] = seen.counts[i] + seen.in_flight[i]
         for k in range(chosen.shape[0]):
             least = -1
             for i in range(pulls.shape[0]):
-                if not (arms[i] and seen.alive[i] and has_room(seen, i, pulls[i])):
+                if not (seen.asked.arms[i] and seen.alive[i] and has_room(seen, i, pulls[i])):
                     continue
+                is_tie = least >= 0 and pulls[i] == pulls[least]
                 if (
                     least < 0
                     or pulls[i] < pulls[least]
-                    or (pulls[i] == pulls[least] and seen.priority[i] < seen.priority[least])
+                    or (is_tie and seen.priority[i] < seen.priority[least])
                 ):
                     least = i
-            if least < 0:  # whoever is asked about has no room: let the others have it
-                choose(seen, uniforms[k:], chosen[k:], work)
-                return
+            if least < 0:
+                return k
             chosen[k] = least
             pulls[least] += 1.0
+        return chosen.shape[0]
 
     return choose_proving
 
