@@ -1,6 +1,6 @@
 """Replications a second on GPUs beside the CPU's, and whether the two agree.
 
-    python benchmarks/gpu.py                     speeds: the first table of docs/gpu.md
+    python benchmarks/gpu.py                     speeds: the first table of docs/research/gpu.md
     python benchmarks/gpu.py --check policies    every policy on both, with z-scores
     python benchmarks/gpu.py --check laws        every law of noise likewise
     python benchmarks/gpu.py --shapes            other numbers of blocks and threads

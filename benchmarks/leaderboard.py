@@ -1,4 +1,4 @@
-"""Fights every tournament of docs/tournament.md, and keeps each as a JSON document.
+"""Fights every tournament of docs/research/tournament.md, and keeps each as a JSON document.
 
     python benchmarks/leaderboard.py                          all, in out/board
     python benchmarks/leaderboard.py --engine cuda            adaptive policies on GPUs

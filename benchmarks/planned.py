@@ -1,7 +1,8 @@
 """How often live studies err at the budget that was planned for them.
 
 Each study is decided by the product's own rules, from estimated noise; only the storage is left
-out. Run it with `python -m benchmarks.planned --help`; the table in docs/planning.md is its output.
+out. Run it with `python -m benchmarks.planned --help`; the table in docs/howto/planning.md is its
+output.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Writes docs/tournament.md and its picture from the JSON of `ringfence compare --family`.
+"""Writes docs/research/tournament.md and its picture from the JSON of `ringfence compare --family`.
 
     python benchmarks/leaderboard.py
     python docs/make_leaderboard.py out/board/*.json
@@ -80,9 +80,10 @@ def main() -> None:
     """Write the page and the picture of the first tournament."""
     tournaments = read([Path(name) for name in sys.argv[1:]])
     tournaments.sort(key=lambda result: (result.family, result.scales) != FIRST)
-    opening = (HERE / "tournament-opening.md").read_text(encoding="utf-8")
+    at = HERE / "research" / "tournament.md"
+    opening = at.read_text(encoding="utf-8").partition("\n## ")[0]  # what is written by hand
     page = [opening.rstrip(), *(table(result) for result in tournaments)]
-    (HERE / "tournament.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+    at.write_text("\n\n".join(page) + "\n", encoding="utf-8")
     save_chart(tournament_figure(tournaments[0]), HERE / "images" / "tournament.svg")
 
 

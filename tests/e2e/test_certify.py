@@ -120,7 +120,7 @@ def test_a_gate_is_for_an_arm_that_is_there_and_a_confidence_that_is_one(tmp_pat
 
 
 def test_the_study_of_the_page_about_gates_runs_and_ends_when_it_is_settled(tmp_path: Path) -> None:
-    page = (ROOT / "docs/gate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/howto/gate.md").read_text(encoding="utf-8")
     file = tmp_path / "change.toml"
     file.write_text(page.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
     program = tmp_path / "evaluate"

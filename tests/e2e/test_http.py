@@ -67,7 +67,8 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
         assert definition[key] == body[key], key
     assert definition["metrics"] == ["score", "latency_ms"]
     assert strict(client.get("/api/studies"))["studies"][-1].keys() == {
-        "name", "done", "in_flight", "budget", "finished", "created_at"
+        "name", "done", "in_flight", "budget", "finished", "stopped_at", "archived_at",
+        "created_at",
     }  # fmt: skip
     assert name in names(client.get("/api/studies"))
 
@@ -111,7 +112,9 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
     assert raised["budget"] == 44
     assert raised == strict(client.get(at))
     feed(client, at, at_once=4)
-    assert strict(client.post(f"{at}/ask", json={"n": 5})) == {"pulls": [], "finished": True}
+    assert strict(client.post(f"{at}/ask", json={"n": 5})) == {
+        "pulls": [], "finished": True, "stopped": False
+    }  # fmt: skip
 
     study = study_at(anywhere, at)
     assert strict(client.get(at)) == plain(asdict(study.status()))
@@ -122,8 +125,36 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
     listed = {one["name"]: one for one in strict(client.get("/api/studies"))["studies"]}[name]
     assert before - 5.0 < listed.pop("created_at") < time.time()
     assert listed == {
-        "name": name, "done": 45, "in_flight": 0, "budget": 44, "finished": True
+        "name": name, "done": 45, "in_flight": 0, "budget": 44, "finished": True,
+        "stopped_at": None, "archived_at": None,
     }  # fmt: skip
+
+
+def test_a_study_is_stopped_put_away_and_taken_up_again(anywhere: Served) -> None:
+    client, at = anywhere.client, create(anywhere, new_name(), budget=30)
+
+    def say(act: str) -> str:
+        return str(strict(client.post(f"{at}/{act}", json={}))["status"])
+
+    def listed(**wanted: str) -> bool:
+        found = strict(client.get("/api/studies", params=wanted))["studies"]
+        return at.rpartition("/")[2] in {one["name"] for one in found}
+
+    assert feed(client, at, 6) == 6
+    refused(client.post(f"{at}/archive", json={}), 422, "is not over", "Stop it first")
+    refused(anywhere.anyone.post(f"{at}/stop", json={}), 401)
+    assert (say("stop"), say("stop")) == ("stopped", "already-stopped")
+    gone = {"pulls": [], "finished": True, "stopped": True}
+    assert strict(client.post(f"{at}/ask", json={"n": 3})) == gone
+    status = strict(client.get(at))
+    assert (status["finished"], status["archived_at"]) == (False, None)
+    assert status["stopped_at"] == pytest.approx(time.time(), abs=60.0)
+    assert (say("archive"), listed(), listed(archived="true")) == ("archived", False, True)
+    assert (say("unarchive"), listed(), say("unarchive")) == ("unarchived", True, "already-listed")
+    assert (say("resume"), say("resume")) == ("resumed", "already-running")
+    feed(client, at)
+    assert strict(client.get(at))["finished"]
+    assert study_at(anywhere, at).doctor().problems == ()
 
 
 def test_the_course_is_the_one_that_python_takes(anywhere: Served) -> None:

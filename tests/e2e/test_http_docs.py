@@ -1,4 +1,4 @@
-"""The client with curl in docs/http.md is run as it is written, on a free port."""
+"""The client with curl in docs/reference/http.md is run as it is written, on a free port."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ def test_the_client_with_curl_does_a_whole_study(tmp_path: Path) -> None:
     for needed in ("curl", "bash"):
         if shutil.which(needed) is None:
             pytest.skip(f"{needed} is not installed")
-    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/reference/http.md").read_text(encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     script = next(one.text for one in blocks(page) if "post()" in one.text).replace("8765", port)

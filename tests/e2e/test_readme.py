@@ -22,7 +22,7 @@ from tests.e2e.command_line import ROOT, process
 
 README = ROOT / "README.md"
 INSTANCES = ROOT / "docs/reference/instances.md"
-SIMULATING, INSTALLATION = ROOT / "docs/simulating.md", ROOT / "docs/installation.md"
+SIMULATING, INSTALLATION = ROOT / "docs/howto/simulating.md", ROOT / "docs/installation.md"
 FENCE = re.compile(r"^[ ]*(?P<fence>```+|~~~+)[ ]*(?P<language>[\w-]*)[^\n]*$")
 SHELL = ("sh", "console", "bash", "shell")
 
@@ -89,7 +89,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         SIMULATING,
         *(
             ROOT / "docs" / name
-            for name in ("attributes.md", "studies.md", "bridges.md")  # replay.md: see below
+            for name in (
+                "reference/expressions.md",
+                "howto/studies.md",
+                "howto/noise.md",
+                "howto/common-random-numbers.md",
+                "howto/failures.md",
+                "howto/bridges.md",
+                "howto/concurrency.md",
+            )  # replay.md: see below
         ),
     ],
     ids=lambda at: at.stem,
@@ -106,13 +114,16 @@ def test_python_blocks_run(written: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in found:
         source = "\n" * (block.line - 1) + block.text  # tracebacks then show the page's own lines
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(compile(source, str(written), "exec"), namespace)
+        promised = re.findall(r"^print\(.*\)  # (.+)$", block.text, re.MULTILINE)
+        if written == README:
+            assert said.getvalue().splitlines() == promised
 
 
 @pytest.mark.usefixtures("folder")
 def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Path) -> None:
-    written = ROOT / "docs/replay.md"
+    written = ROOT / "docs/howto/replay.md"
     test_python_blocks_run(written)
     lines = [line for block in blocks(written.read_text("utf-8")) for line in commands(block)]
     absolute, relative = lines
@@ -128,7 +139,7 @@ def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Pa
 
 @pytest.mark.usefixtures("folder")
 def test_the_page_on_coding_agents_writes_the_table_that_its_command_reads(tmp_path: Path) -> None:
-    written = ROOT / "docs/coding-agents.md"
+    written = ROOT / "docs/howto/coding-agents.md"
     test_python_blocks_run(written)
     (line,) = (line for block in blocks(written.read_text("utf-8")) for line in commands(block))
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -141,7 +152,7 @@ def test_the_page_on_coding_agents_writes_the_table_that_its_command_reads(tmp_p
 
 
 def test_no_row_of_a_public_table_is_on_the_page_about_it() -> None:
-    page = (ROOT / "docs/coding-agents.md").read_text("utf-8").lower()
+    page = (ROOT / "docs/howto/coding-agents.md").read_text("utf-8").lower()
     assert not any(name in page for name in ("claude", "gpt", "gemini", "llama", "__"))
 
 

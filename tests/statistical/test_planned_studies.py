@@ -1,6 +1,6 @@
 """Live studies err as often as was planned: by the very rules that run them, from estimated noise.
 
-`python -m benchmarks.planned` runs more of them; docs/planning.md shows what it found.
+`python -m benchmarks.planned` runs more of them; docs/howto/planning.md shows what it found.
 """
 
 import pytest

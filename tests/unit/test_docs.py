@@ -65,7 +65,7 @@ def test_what_is_said_of_a_case_elsewhere_is_what_its_page_says() -> None:
     ours, equal = needed["top-two"], needed["uniform"]
     for name, said in (
         ("README.md", rf"{ours} draws were right as often as\s+{equal} in equal shares"),
-        ("docs/simulating.md", rf"with {ours} pulls; uniform needs {equal} "),
+        ("docs/howto/simulating.md", rf"with {ours} pulls; uniform needs {equal} "),
         ("docs/cases/README.md", rf"\| {ours} and {equal} \|"),
     ):
         assert re.search(said, (ROOT / name).read_text("utf-8")), name

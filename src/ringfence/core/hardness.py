@@ -2,7 +2,7 @@
 
 Paper: sections "Problem formulation", "Lower bound", Theorem 2 and Appendix B; our readings R4
 and R5, and the notes on several optimal arms and on the constant of the bound, are in
-docs/reading-notes.md. Touches its arguments only.
+docs/research/reading-notes.md. Touches its arguments only.
 """
 
 import math
@@ -71,9 +71,9 @@ def hardness(
     """Return the theory of an instance from its true attributes.
 
     Where gaps are taken from an optimal arm, and there are several, it is the one with the least
-    slack: only then does the upper bound hold (docs/reading-notes.md gives a counterexample).
-    Where they are taken from no arm, every arm has one, and `optimal` is the arm that the right
-    answer names, or -1.
+    slack: only then does the upper bound hold (docs/research/reading-notes.md has a
+    counterexample). Where they are taken from no arm, every arm has one, and `optimal` is the arm
+    that the right answer names, or -1.
     """
     arm_count = means.shape[0]
     everyone, anyhow = np.ones(arm_count, np.bool_), np.arange(arm_count)

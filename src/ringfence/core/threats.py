@@ -3,8 +3,9 @@
 A threat moves true attributes y until all its demands A (y - o) <= b hold; o are the thresholds (0
 for the objective), so that what lies close to a limit loses nothing to rounding. With S the joint
 covariance of the estimates, its cost is max over eta >= 0 of eta'c - eta'G eta / 2, where
-c = A (y - o) - b and G = A S A'. The move that brings it about is -S A' eta. docs/theory.md derives
-both. `joint` alone knows S: arms are independent, until they share what they are tried on.
+c = A (y - o) - b and G = A S A'. The move that brings it about is -S A' eta. Both are
+derived in docs/explanation/theory.md. `joint` alone knows S: arms are independent, until they
+share what they are tried on.
 
 A limit may be relative to a baseline. The baseline is then an arm in the row like any other, so
 that the noise which it shares with the arms in the row is counted exactly.

@@ -58,6 +58,7 @@ class Pull:
 class Status:
     """Where a study stands.
 
+    It was stopped at `stopped_at` or archived at `archived_at`, in seconds since the epoch.
     `blocks` is what pulls of different arms share, if anything is; `exhausted` in it are the arms
     in the running that have no more items to be pulled on.
     """
@@ -74,6 +75,8 @@ class Status:
     feasible: bool | None
     finished: bool
     seed: int
+    stopped_at: float | None = None
+    archived_at: float | None = None
     blocks: Mapping[str, Any] | None = None
 
 

@@ -218,7 +218,8 @@ class StudyViews:
             stands = f"not to be read: {type(error).__name__}"
         else:
             over = min(head.issued - head.unresolved, head.budget)
-            stands = f"{over:,} of {head.budget:,} pulls" + ", finished" * head.finished
+            stands = f"{over:,} of {head.budget:,} pulls"
+            stands += ", finished" * head.finished + ", stopped" * head.is_stopped
         return f"<Study {self.name!r}: {self.definition.policy}, {stands}>"
 
     def _repr_html_(self) -> str:
@@ -260,6 +261,8 @@ class StudyViews:
             feasible=flag,
             finished=view.head.finished,
             seed=self.definition.seed,
+            stopped_at=view.head.stopped_at,
+            archived_at=view.head.archived_at,
             blocks=self._blocks(view),
         )
 

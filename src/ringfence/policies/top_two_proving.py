@@ -51,7 +51,8 @@ def proving(choose: Choose, *, shares: bool) -> Choose:
                 return k
             chosen[k] = least
             pulls[least] += 1.0
-        return chosen.shape[0]
+        every: int = chosen.shape[0]
+        return every
 
     return choose_proving
 

@@ -32,6 +32,7 @@ from ringfence.study.facts import (
 _AT_ONCE = 500_000  # values in one text: a database has limits
 _LONGEST_SHOWN = 60
 _WHOLE_OF_HEAD = ("budget", "round", "issued", "round_end", "unresolved", "charged", "pardons")
+_MOMENTS_OF_HEAD = ("stopped_at", "archived_at")
 _WHOLE_OF_PULL = ("arm", "ordinal", "round", "lease", "failures", "run_out")
 _STATES = frozenset(State)
 _CHARGED, _TOLD, _FAILED = 1, 2, 4  # added up: one digit a pull
@@ -171,7 +172,10 @@ def head_of(what: str, row: Any) -> Head:
         broken = tuple(map(int, json.loads(row["broken"])))
     except (TypeError, ValueError):
         raise _damaged(what, "broken", row["broken"]) from None
-    plain = {key: row[key] for key in _WHOLE_OF_HEAD}
+    for key in _MOMENTS_OF_HEAD:
+        if row[key] is not None and not isinstance(row[key], int | float):
+            raise _damaged(what, key, row[key])
+    plain = {key: row[key] for key in (*_WHOLE_OF_HEAD, *_MOMENTS_OF_HEAD)}
     return Head(**plain, finished=bool(row["finished"]), broken=broken)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0010"
+HEAD = "0011"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -41,6 +41,8 @@ studies = Table(
     Column("finished", Boolean, nullable=False),
     Column("broken", Text, nullable=False),  # JSON
     Column("pardons", BigInteger, nullable=False, server_default=text("0")),
+    Column("stopped_at", Float),
+    Column("archived_at", Float),
 )
 
 rounds = Table(

@@ -246,6 +246,10 @@ def _standing(head: Head, last: Round | None) -> list[str]:
         for key in ("round", "round_end", "charged")
         if getattr(head, key) != getattr(wanted, key)
     ]
+    if head.finished and head.is_stopped:
+        problems.append("the study is finished, and said to be stopped, which only ends others")
+    if head.archived_at is not None and not head.is_over:
+        problems.append("the study is archived, and neither finished nor stopped")
     if head.finished and not (last and last.is_last):
         problems.append("the study is finished, and its last round is not the last")
     return problems

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
+from ringfence.study import halting
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.facts import Head, Kept, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
@@ -75,6 +76,11 @@ class Desk:
         """Whether no pull is left to be made."""
         return self.head.finished
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody needs to ask any more: it is finished, or stopped."""
+        return self.head.is_over
+
     def _now(self, ledger: Ledger) -> float:
         return ledger.now if self.clock is None else self.clock()
 
@@ -85,13 +91,15 @@ class Desk:
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
             reader = self._lookout.reader
-            if ledger.head.round < 0 and (
-                begun := self._advance(ledger, ledger.head, reader, workers=workers)
+            if (
+                ledger.head.round < 0
+                and not ledger.head.is_stopped
+                and (begun := self._advance(ledger, ledger.head, reader, workers=workers))
             ):
                 ledger.set_head(begun[0])
 
     def ask(self, count: int = 1, *, holder: str | None = None) -> list[PullFact]:
-        """Lease up to `count` pulls; none means that others must be told first, or that all were.
+        """Lease up to `count` pulls; none means that others must be told first, or that it is over.
 
         A pull whose lease ran out is issued again, before any new one; if that happened too often,
         it has failed. Half way there it is issued alone: if it brings its worker down, then no
@@ -104,6 +112,8 @@ class Desk:
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
             before = head = ledger.head
+            if head.is_stopped:
+                return []
             now, lease_seconds = self._now(ledger), self.plan.definition.lease_seconds
             deadline = now + lease_seconds
             end_what_lasts_too_long(ledger, now, lease_seconds, self.is_gone)
@@ -386,7 +396,27 @@ class Desk:
                     "other arms for good. Begin a new study and import these observations."
                 )
             self.plan.first_pulls(budget)  # refuses what is no budget
-            ledger.set_head(replace(head, budget=int(budget), finished=False))
+            ledger.set_head(halting.going_on(replace(head, budget=int(budget))))
+
+    def stop(self) -> str:
+        """Issue nothing more and decide no further round, until somebody has the study go on."""
+        with self.storage.writing(self.name) as ledger:
+            return halting.stop(ledger, self._now(ledger))
+
+    def resume(self) -> str:
+        """Go on after a stop."""
+        with self.storage.writing(self.name) as ledger:
+            return halting.resume(ledger)
+
+    def archive(self) -> str:
+        """Put a study away that is over: it is listed no more, and all of it is kept."""
+        with self.storage.writing(self.name) as ledger:
+            return halting.archive(ledger, self._now(ledger))
+
+    def unarchive(self) -> str:
+        """List a study again that was put away."""
+        with self.storage.writing(self.name) as ledger:
+            return halting.unarchive(ledger)
 
     def bring(self, past: Sequence[tuple[int, tuple[float, ...]]], label: str) -> int:
         """Bring observations along, uncharged; decisions after this round see them.

@@ -11,6 +11,7 @@ import numpy as np
 
 from ringfence.core.errors import InputError
 from ringfence.study.facts import Head, Pardon, PullFact, State
+from ringfence.study.halting import going_on
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
@@ -87,12 +88,13 @@ class Pardoning:
             )
         )
         ledger.set_head(
-            replace(
-                head,
-                unresolved=head.unresolved + len(reopened),
-                broken=tuple(arm for arm in head.broken if arm not in named),
-                pardons=head.pardons + 1,
-                finished=False,
+            going_on(
+                replace(
+                    head,
+                    unresolved=head.unresolved + len(reopened),
+                    broken=tuple(arm for arm in head.broken if arm not in named),
+                    pardons=head.pardons + 1,
+                )
             )
         )
 

@@ -468,7 +468,12 @@ def pulse_of(created_at: float, head: Head, brought: int) -> str:
     """Return a word that changes with all that a view shows."""
     resolved = head.issued - head.unresolved
     parts = (created_at.hex(), head.budget, head.round, head.issued, resolved)
-    return "-".join(map(str, (*parts, len(head.broken), brought, head.pardons)))
+    marks = [
+        f"{kind}{at.hex()}"
+        for kind, at in (("s", head.stopped_at), ("a", head.archived_at))
+        if at is not None
+    ]
+    return "-".join(map(str, (*parts, len(head.broken), brought, head.pardons, *marks)))
 
 
 def _pairs(counts: Integers) -> list[tuple[int, int]]:

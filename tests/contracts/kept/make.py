@@ -36,6 +36,7 @@ def make_studies(url: str) -> None:
         "finished", arms=["one", "two", "three"], budget=40, policy="constrained-sr", **common
     )
     done.optimize(evaluate)
+    done.archive()
     half = rf.Study.create(
         "half way", arms={"one": {"model": "x"}, "two": {}, "three": {}, "four": {}},
         budget=80, policy="top-two", batch=4, retries=1, lease_seconds=1.0,

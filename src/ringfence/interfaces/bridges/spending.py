@@ -63,7 +63,7 @@ def _next(study: Study, count: int) -> list[Pull]:
 
     It waits where other processes hold the rest.
     """
-    while not (pulls := study.ask(count)) and not study.desk.is_finished:
+    while not (pulls := study.ask(count)) and not study.desk.is_over:
         time.sleep(POLL_SECONDS)
     return pulls
 

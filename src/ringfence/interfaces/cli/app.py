@@ -19,6 +19,7 @@ from ringfence.interfaces.cli import (
     figure,
     gaps,
     gate,
+    halting,
     init,
     paper,
     plan,
@@ -48,7 +49,8 @@ app.command("plan", cls=WithPolicies)(plan.plan)
 app.command("replay", cls=WithPolicies)(replay.replay)
 for _command in (
     run.run, study.recommend, certify.certify, gate.gate, study.ask, study.tell, study.fail,
-    correcting.lost, correcting.revive, study.status, study.explain, study.export, study.doctor,
+    correcting.lost, correcting.revive, halting.stop, halting.resume, halting.archive,
+    halting.unarchive, study.status, study.explain, study.export, study.doctor,
     study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ringfence.core.errors import InputError, one_line
+from ringfence.core.errors import DamagedError, InputError, MissingStudyError, one_line
 from ringfence.core.strict import read_json, strict_json
 from ringfence.interfaces.cli import completing, output
 from ringfence.interfaces.cli.options import Json
@@ -76,13 +76,20 @@ def ask(
     known = open_study(study, storage, create=True)
     pulls = known.ask(count)
     if json:
-        output.print_json({"pulls": [asdict(pull) for pull in pulls], "finished": _over(known)})
+        head = known.desk.head
+        output.print_json(
+            {
+                "pulls": [asdict(pull) for pull in pulls],
+                "finished": head.is_over,
+                "stopped": head.is_stopped,
+            }
+        )
         return
     for pull in pulls:
         on = "" if pull.item is None else f" item {strict_json(pull.item)}"
         output.say(f"pull {pull.pull} lease {pull.lease} arm {pull.arm} seed {pull.seed}{on}")
     if not pulls:
-        output.say("finished" if _over(known) else "nothing to do until others have told")
+        output.say(_why_nothing(known))
 
 
 def tell(
@@ -157,6 +164,7 @@ def fail(
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
     from ringfence.reports.departures import departed
+    from ringfence.reports.figures.words import moment
     from ringfence.reports.sharing import exhausted_in_words, shared_in_words
 
     known = open_study(study, storage)
@@ -166,7 +174,11 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         output.print_json(document)
         return
     words = f"in round {document['phase'] + 1}" if document["phase"] >= 0 else "not begun"
+    if document["stopped_at"] is not None:
+        words = f"stopped since {moment(document['stopped_at'])}, {words}"
     words = "finished" if document["finished"] else words
+    if document["archived_at"] is not None:
+        words += ", archived"
     output.say(
         f"{document['study']} is {words}: {document['told']} told, {document['issued']} issued, "
         f"{document['failed']} failed, of {document['budget']} pulls."
@@ -176,8 +188,9 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     for line in departed(known.desk.plan, view, withdrawn):
         output.say(line)
     if document["arm"] is not None:
-        flag = "feasible" if document["feasible"] else "infeasible"
-        output.say(f"looks best: {document['arm']} ({flag})")
+        flag = " (feasible)" if document["feasible"] else " (infeasible)"
+        has_limits = bool(known.desk.plan.problem.constraints)
+        output.say(f"looks best: {document['arm']}{flag if has_limits else ''}")
     if shared := shared_in_words(document["blocks"]):
         output.say(f"arms share {shared}")
     if out := exhausted_in_words(document["blocks"], finished=document["finished"]):
@@ -263,15 +276,18 @@ def studies(
     *,
     storage: Annotated[str, typer.Option("--storage", help="Where studies are kept.")],
     delete: Annotated[str | None, typer.Option("--delete", help="Forget this study.")] = None,
+    archived: Annotated[
+        bool, typer.Option("--archived", help="List those that were archived, too.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """List the studies of a storage, or delete one."""
+    """List the studies of a storage, but archived ones, or delete one."""
     from ringfence.interfaces.storages import open_storage
 
     opened = open_storage(storage, exists=True)
     if delete is not None:
         opened.delete(delete)
-    names = list(opened.names())
+    names = [name for name in opened.names() if archived or not _is_archived(opened, name)]
     if json:
         output.print_json({"studies": names, "deleted": delete})
         return
@@ -279,6 +295,14 @@ def studies(
         output.say(f"deleted {delete}")
     for name in names:
         output.say(name)
+
+
+def _is_archived(opened: Any, name: str) -> bool:
+    try:
+        with opened.reading(name) as ledger:
+            return ledger.head.archived_at is not None
+    except (DamagedError, MissingStudyError):  # whoever asks for it hears what is wrong
+        return False
 
 
 def is_file(study: str) -> bool:
@@ -308,8 +332,12 @@ def open_study(study: str, storage: str | None, *, create: bool = False) -> Any:
     return known
 
 
-def _over(known: Any) -> bool:
-    return bool(known.desk.is_finished)
+def _why_nothing(known: Any) -> str:
+    """Return why no pull was given."""
+    head = known.desk.head
+    if head.is_stopped:
+        return f"stopped; to go on: ringfence resume {known.name}"
+    return "finished" if head.finished else "nothing to do until others have told"
 
 
 def show_status(became: str, *, json: bool, **others: Any) -> None:

@@ -47,9 +47,16 @@ router = APIRouter(prefix="/api", default_response_class=StrictJson, route_class
     response_model=shapes.Listing,
     responses=_READ,
 )
-def list_studies(shelf: AnyShelf) -> Response:
-    """Return every study's name and where it stands."""
-    return StrictJson({"studies": shelf.listing()})
+def list_studies(
+    shelf: AnyShelf,
+    *,
+    archived: Annotated[bool, Query(description="Those that were put away, too.")] = False,
+) -> Response:
+    """Return every study's name and where it stands; archived ones only if they are asked for."""
+    listed = shelf.listing()
+    return StrictJson(
+        {"studies": [one for one in listed if archived or one["archived_at"] is None]}
+    )
 
 
 @router.post(
@@ -106,8 +113,14 @@ def show_definition(study: AnyStudy) -> Response:
 def ask(body: shapes.Ask, study: AnyStudy) -> Response:
     """Return up to `n` pulls to evaluate, each under a lease."""
     pulls = study.ask(body.n)
-    finished = not pulls and study.desk.is_finished
-    return StrictJson({"pulls": [asdict(pull) for pull in pulls], "finished": finished})
+    head = None if pulls else study.desk.head
+    return StrictJson(
+        {
+            "pulls": [asdict(pull) for pull in pulls],
+            "finished": head is not None and head.is_over,
+            "stopped": head is not None and head.is_stopped,
+        }
+    )
 
 
 @router.post(
@@ -217,6 +230,58 @@ def raise_budget(body: shapes.Budget, study: AnyStudy) -> Response:
     """Set a larger number of pulls; it can never fall. The same again changes nothing."""
     study.raise_budget(body.budget)
     return StrictJson(asdict(study.status()))
+
+
+@router.post(
+    "/studies/{name}/stop",
+    tags=["write"],
+    summary="Stop a study",
+    response_model=shapes.BecameStopped,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def stop(body: shapes.Nothing, study: AnyStudy) -> Response:
+    """Issue no further pull and decide no further round; what is in flight may still be told."""
+    return StrictJson({"status": study.stop()})
+
+
+@router.post(
+    "/studies/{name}/resume",
+    tags=["write"],
+    summary="Have a stopped study go on",
+    response_model=shapes.BecameResumed,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def resume(body: shapes.Nothing, study: AnyStudy) -> Response:
+    """Take a stop back."""
+    return StrictJson({"status": study.resume()})
+
+
+@router.post(
+    "/studies/{name}/archive",
+    tags=["write"],
+    summary="Put a study away",
+    response_model=shapes.BecameArchived,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def archive(body: shapes.Nothing, study: AnyStudy) -> Response:
+    """List a study no more that is finished or stopped; nothing of it is deleted."""
+    return StrictJson({"status": study.archive()})
+
+
+@router.post(
+    "/studies/{name}/unarchive",
+    tags=["write"],
+    summary="List a study again",
+    response_model=shapes.BecameListed,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def unarchive(body: shapes.Nothing, study: AnyStudy) -> Response:
+    """List a study again that was put away."""
+    return StrictJson({"status": study.unarchive()})
 
 
 @router.get(

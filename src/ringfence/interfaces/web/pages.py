@@ -5,7 +5,6 @@ May touch every room.
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qs, quote
@@ -30,6 +29,7 @@ from ringfence.reports.arms_table import brief_chance, rows_of
 from ringfence.reports.cards import cards_of
 from ringfence.reports.departures import no_answer, standing
 from ringfence.reports.differences import compared_arms, difference_layouts
+from ringfence.reports.figures.words import moment
 from ringfence.reports.ordering import shown_arms
 from ringfence.reports.sharing import exhausted_in_words, shared_in_words
 from ringfence.reports.sheet import KIND_WORDS, limits_of
@@ -69,14 +69,10 @@ def _environment() -> Environment:
     made.filters["brief"] = lambda value: f"{value:.4g}"
     made.filters["chance"] = brief_chance
     made.filters["interval"] = lambda one: words.interval(one.low, one.high)
-    made.filters["moment"] = _moment
+    made.filters["moment"] = moment
     made.globals["address"] = assets.address
     made.globals["kind_words"] = KIND_WORDS
     return made
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 _TEMPLATES = _environment()

@@ -14,6 +14,8 @@ MOST_PULLS = 10_000
 MOST_ARMS = 10_000
 _BODY = ConfigDict(extra="forbid", strict=True)
 _LONGEST_TEXT = 2000
+_WHEN_STOPPED = "When it was stopped, in seconds since the epoch; null while it may go on."
+_WHEN_ARCHIVED = "When it was put away, in seconds since the epoch; null while it is listed."
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Text = Annotated[str, Field(max_length=_LONGEST_TEXT)]
@@ -92,7 +94,14 @@ class NewStudy(BaseModel):
     model_config = _BODY
     name: str
     objective: Annotated[Text, Field(examples=["maximize mean(score)"])]
-    constraints: Annotated[list[Text], Field(max_length=100, examples=[["p95(latency_ms) <= 200"]])]
+    constraints: Annotated[
+        list[Text],
+        Field(
+            max_length=100,
+            description="Limits; without any the best arm is asked for.",
+            examples=[["p95(latency_ms) <= 200"]],
+        ),
+    ] = []
     arms: Annotated[
         Annotated[list[str], Field(max_length=MOST_ARMS)]
         | Annotated[dict[str, dict[str, Any]], Field(max_length=MOST_ARMS)],
@@ -129,6 +138,14 @@ class NewStudy(BaseModel):
     on_timeout: StandIn | None = None
     blocks: Blocks | None = None
     stop: Stop | None = None
+    units: Annotated[
+        dict[str, str] | None,
+        Field(
+            max_length=100,
+            description="The units in which metrics are measured.",
+            examples=[{"latency": "ms"}],
+        ),
+    ] = None
     load_if_exists: bool = False
 
 
@@ -165,6 +182,9 @@ class Definition(BaseModel):
     stop: Annotated[
         dict[str, Any] | None, Field(description="When it ends before its budget, if ever.")
     ] = None
+    units: Annotated[
+        dict[str, str] | None, Field(description="The units of metrics, where stated.")
+    ] = None
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 
 
@@ -176,6 +196,8 @@ class Listed(BaseModel):
     in_flight: Annotated[int, Field(description="Pulls that are leased.")]
     budget: int
     finished: bool
+    stopped_at: Annotated[float | None, Field(description=_WHEN_STOPPED)]
+    archived_at: Annotated[float | None, Field(description=_WHEN_ARCHIVED)]
     created_at: float
 
 
@@ -200,6 +222,8 @@ class Status(BaseModel):
     feasible: bool | None
     finished: bool
     seed: int
+    stopped_at: Annotated[float | None, Field(description=_WHEN_STOPPED)]
+    archived_at: Annotated[float | None, Field(description=_WHEN_ARCHIVED)]
     blocks: Annotated[
         dict[str, Any] | None,
         Field(
@@ -230,10 +254,11 @@ class Pull(BaseModel):
 
 
 class Asked(BaseModel):
-    """Leased pulls; none while others must be told first, or when the study is finished."""
+    """Leased pulls; none while others must be told first, or when nothing more will come."""
 
     pulls: list[Pull]
-    finished: bool
+    finished: Annotated[bool, Field(description="No pull comes any more: it is over, or stopped.")]
+    stopped: Annotated[bool, Field(description="It was stopped, and can be resumed.")]
 
 
 class Leased(BaseModel):
@@ -289,6 +314,36 @@ class Revived(BaseModel):
     """What became of an arm."""
 
     status: Literal["revived", "already-in-the-running"]
+
+
+class Nothing(BaseModel):
+    """An empty object: the address says it all."""
+
+    model_config = _BODY
+
+
+class BecameStopped(BaseModel):
+    """What became of a study that was to stop."""
+
+    status: Literal["stopped", "already-stopped", "already-finished"]
+
+
+class BecameResumed(BaseModel):
+    """What became of a study that was to go on."""
+
+    status: Literal["resumed", "already-running", "already-finished"]
+
+
+class BecameArchived(BaseModel):
+    """What became of a study that was to be put away."""
+
+    status: Literal["archived", "already-archived"]
+
+
+class BecameListed(BaseModel):
+    """What became of a study that was to be listed again."""
+
+    status: Literal["unarchived", "already-listed"]
 
 
 class Became(BaseModel):

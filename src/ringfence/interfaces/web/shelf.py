@@ -100,6 +100,8 @@ class Shelf:
             "in_flight": head.unresolved,
             "budget": head.budget,
             "finished": head.finished,
+            "stopped_at": head.stopped_at,
+            "archived_at": head.archived_at,
             "created_at": created_at,
         }
 

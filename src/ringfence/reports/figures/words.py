@@ -1,4 +1,6 @@
-"""Names for pictures: kinds of arm in words, long names cut short, counts spelt out. Pure."""
+"""Names for pictures: kinds of arm in words, long names cut short, counts and times. Pure."""
+
+from datetime import UTC, datetime
 
 from ringfence.study.verdict import ArmVerdict, Verdict
 
@@ -47,6 +49,11 @@ def shortened(name: str, most: int = IN_TITLE) -> str:
 def counted(count: int, one: str, many: str | None = None) -> str:
     """Return "1 arm", "3 arms", "1,200 arms"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def moment(seconds: float) -> str:
+    """Return a time, in seconds since the epoch, as people read it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def answer_of(verdict: Verdict) -> ArmVerdict | None:

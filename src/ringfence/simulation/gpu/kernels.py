@@ -1,7 +1,8 @@
 """Kernels for a GPU: one replication a thread at a time, counted in the thread.
 
 `course_kernel` runs the body of all simulations for every policy and law. `lean_kernel` is for what
-must be fastest: few Gaussian arms under known noise and a phase policy of ours; see docs/gpu.md.
+must be fastest: few Gaussian arms under known noise and a phase policy of ours; see
+docs/research/gpu.md.
 Whatever the number of threads, replication r of a chunk draws the same numbers. What is counted is
 added up in each block, and then once a block in `out`: faults of a rule, errors, wrong flags, pulls
 by arm, losses by phase, answers by arm and flag.

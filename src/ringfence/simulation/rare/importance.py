@@ -5,7 +5,7 @@ a companion that drifts as those errors did (a step of expectation and maximizat
 an exponential family: the weighed mean of what was pulled), and companions follow theirs in the
 next. The last pilot says how much each mode contributes, and the run draws from them accordingly.
 Only the run is reported: pooling it with pilots, or stopping when it looks precise, would be
-biased. docs/rare-events.md explains. May touch core, policies and simulation.
+biased. docs/explanation/rare-events.md explains. May touch core, policies and simulation.
 """
 
 import math
