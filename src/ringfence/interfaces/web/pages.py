@@ -68,7 +68,7 @@ def _environment() -> Environment:
     made.filters["quoted"] = lambda text: quote(text, safe="")
     made.filters["brief"] = lambda value: f"{value:.4g}"
     made.filters["chance"] = brief_chance
-    made.filters["interval"] = lambda one: words.interval(one.low, one.high)
+    made.filters["interval"] = lambda one, unit: words.interval(one.low, one.high, unit)
     made.filters["moment"] = moment
     made.globals["address"] = assets.address
     made.globals["kind_words"] = KIND_WORDS
@@ -207,7 +207,7 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "cautions": words.cautions(verdict),
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
-        "differences": rows_of(difference_layouts(compared)[0]) if compared else None,
+        "differences": rows_of(difference_layouts(verdict, compared)[0]) if compared else None,
         "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
