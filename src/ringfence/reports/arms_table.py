@@ -24,6 +24,7 @@ LOOKS = {
     None: "not judged",
 }
 _MISSING = "-"
+_ABREAST = 5  # estimates with their intervals, on a page of paper
 _NARROW_NAME, _LONG_NAME = 12, 40
 _NARROW_REASON, _LONG_REASON = 36, 72
 
@@ -87,6 +88,24 @@ def layouts(
         columns = (slim, *chances, *folded[:kept], *counts)
         found.append(Layout(columns, tuple(names[kept:])))
     return found
+
+
+def narrow_tables(
+    verdict: Verdict, limits: Sequence[Constraint], arms: Sequence[ArmVerdict]
+) -> list[Layout]:
+    """Return the whole table as several that fit a page: first what became of arms, then estimates.
+
+    A table has a few attributes; all of them are in some table.
+    """
+    columns = layouts(verdict, limits, arms)[0].columns
+    count = len({name for arm in verdict.arms for name in arm.estimates})
+    first = 1 + (2 if verdict.problem.constraints else 1)  # after the name and the chances
+    found, rest = columns[first : first + count], columns[first + count :]
+    parts = [found[k : k + _ABREAST] for k in range(0, count, _ABREAST)]
+    return [
+        Layout((*columns[:first], *rest)),
+        *(Layout((columns[0], *part)) for part in parts),
+    ]
 
 
 def arms_of(verdict: Verdict, *, every: bool) -> list[ArmVerdict]:
