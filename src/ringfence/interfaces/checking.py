@@ -126,7 +126,7 @@ def rows_of(columns: Mapping[str, Any], wanted: Sequence[str], untold: Sequence[
             raise InputError(f"metric {name!r} is missing. Give {', '.join(needed)}.{hint}")
         values = np.asarray(columns[name])
         if values.ndim != 1 or values.dtype.kind not in "biuf":
-            raise InputError(f"metric {name!r} must be numbers. Give a list, one a pull.")
+            raise InputError(f"metric {name!r} must be a list of numbers. Give one a pull.")
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise InputError(
@@ -155,7 +155,7 @@ def further_rows(columns: Mapping[str, Any], wanted: Sequence[str]) -> list[dict
 def whole_budget(budget: Any) -> int:
     """Return a budget as a plain whole number."""
     if not isinstance(budget, Integral) or isinstance(budget, bool):
-        raise InputError(f"budget = {budget!r} must be whole. Write a number of pulls.")
+        raise InputError(f"budget = {budget!r} must be a whole number of pulls. Write 60.")
     return int(budget)
 
 

@@ -392,7 +392,7 @@ class Desk:
         The budget that the study has changes nothing: a call may be made again.
         """
         if not isinstance(budget, Integral):
-            raise InputError(f"budget = {budget!r} must be whole. Give a number of pulls.")
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Write 60.")
         with self.storage.writing(self.name) as ledger:
             head = ledger.head
             if budget == head.budget:
