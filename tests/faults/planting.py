@@ -30,6 +30,7 @@ POLICY_ROOMS = (
     "policies.ocba_co",
     "policies.scalarised",
     "policies.thompson",
+    "policies.top_two_room",
     "policies.top_two_sharing",
     "policies.top_two_hours",
     "policies.top_two",
