@@ -317,7 +317,7 @@ def test_effects_and_noise_have_the_variances_of_the_file() -> None:
 def test_items_of_a_table_and_many_arms_on_blocks_are_refused() -> None:
     with pytest.raises(InputError, match=r"with 60 arms one replication takes \d+ bytes"):
         rf.simulate(on_shared_blocks(60), budget=600, replications=10, engine="cuda")
-    rows = {"arm": ["a"] * 4 + ["b"] * 4, "x": np.array([0.0, 1.0] * 4)}
+    rows: dict[str, Any] = {"arm": ["a"] * 4 + ["b"] * 4, "x": np.array([0.0, 1.0] * 4)}
     problem = Problem.parse("minimize mean(x)", "mean(x) <= 1")
     table_of_items = table_instance("t", problem, rows, "arm", baseline=None, on_items=True)
     with pytest.raises(InputError, match="share the items of a table"):
