@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV as ConstrainedSearchCV
     from ringfence.interfaces.leases import Pull, Status
+    from ringfence.interfaces.logs.importing import import_logs
+    from ringfence.interfaces.logs.tables import ImportedLogs
     from ringfence.interfaces.reproducing import reproduce_paper
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.tournaments import tournament
@@ -92,6 +94,7 @@ _HOMES = {
     "Function": "execution.functions",
     "Hardness": "core.hardness",
     "IgnoredWarning": "core.errors",
+    "ImportedLogs": "interfaces.logs.tables",
     "InfeasibleWarning": "core.errors",
     "InputError": "core.errors",
     "Instance": "simulation.instance",
@@ -132,6 +135,7 @@ _HOMES = {
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
     "from_optuna": "interfaces.bridges.review",
+    "import_logs": "interfaces.logs.importing",
     "log_to_mlflow": "interfaces.bridges.mlflow",
     "measure_sample": "core.measurement",
     "paper_figure": "reports.charts",
@@ -172,6 +176,7 @@ __all__ = [
     "Gate",
     "Hardness",
     "IgnoredWarning",
+    "ImportedLogs",
     "InfeasibleWarning",
     "InputError",
     "Instance",
@@ -211,6 +216,7 @@ __all__ = [
     "compare",
     "find_policy",
     "from_optuna",
+    "import_logs",
     "log_to_mlflow",
     "measure_sample",
     "paper_figure",
