@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ringfence.execution.failures import UnavailableError
     from ringfence.execution.functions import AsyncFunction, Function
     from ringfence.interfaces.bridges.frames import to_frame
+    from ringfence.interfaces.bridges.inspect_task import InspectTask
     from ringfence.interfaces.bridges.mlflow import log_to_mlflow
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV as ConstrainedSearchCV
@@ -97,6 +98,7 @@ _HOMES = {
     "ImportedLogs": "interfaces.logs.tables",
     "InfeasibleWarning": "core.errors",
     "InputError": "core.errors",
+    "InspectTask": "interfaces.bridges.inspect_task",
     "Instance": "simulation.instance",
     "LeaseError": "core.errors",
     "LoggedRows": "execution.evaluating",
@@ -179,6 +181,7 @@ __all__ = [
     "ImportedLogs",
     "InfeasibleWarning",
     "InputError",
+    "InspectTask",
     "Instance",
     "LeaseError",
     "LoggedRows",

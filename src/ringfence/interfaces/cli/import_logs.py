@@ -109,18 +109,18 @@ def _filled(fill: list[str]) -> dict[str, float]:
 
 
 def _next(to: Path, found: "ImportedLogs") -> list[str]:
-    """Return the commands that use the table: a limit at the middle of the options' means."""
+    """Return the commands that use the table: its limit is 10% off the middle of the means."""
     if len(found.options) < 2:
         return []
     objective = f"maximize mean({found.metrics[0]})"
     metric = next((name for name in _PRICES if name in found.metrics), found.metrics[-1])
-    sense = "<=" if metric in _PRICES else ">="
-    limit = f"mean({metric}) {sense} {_middle(found, metric):.3g}"
+    sense, slack = ("<=", 1.1) if metric in _PRICES else (">=", 0.9)
+    limit = f"mean({metric}) {sense} {slack * _middle(found, metric):.3g}"
     question = ["--objective", objective, "--constraint", limit]
     replay = ["ringfence", "replay", str(to), "--arm", "option", "--item", "item", *question]
     study = str(to.with_suffix(".toml"))
     init = ["ringfence", "init", study, "--table", str(to), "--arm-column", "option"]
-    init += ["--items", "item", *question]
+    init += ["--items", "item", "--budget", str(len(found.columns["item"])), *question]
     return [shlex.join(replay), shlex.join(init)]
 
 

@@ -3,7 +3,7 @@
 import io
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeGuard
 
@@ -15,6 +15,7 @@ NAME = "inspect-ai"
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # as inspect-ai's own accuracy counts them
 _ZSTANDARD = 93
 _MOST_BYTES = 2**31
+_DAMAGED = (zipfile.BadZipFile, struct.error, OSError, ValueError, RuntimeError)
 _LOCAL_HEADER = struct.Struct("<26xHH")
 
 
@@ -44,14 +45,25 @@ def read_archive(path: Path) -> Iterator[Entry]:
                     f"inspect eval-retry {path}"
                 )
             header = json_of(_content(file, archive, "header.json"), f"{place}: header.json")
-            for name in names:
+            for name in _in_order(names, header):
                 if name.startswith("samples/") and name.endswith(".json"):
                     sample = json_of(_content(file, archive, name), f"{place}: {name}")
                     yield _entry(header, sample, path, f"{place}: {name}")
-    except (zipfile.BadZipFile, struct.error, EOFError) as error:
+    except InputError:
+        raise
+    except _DAMAGED as error:
         raise InputError(
             f"{place} is no .eval archive: {one_line(str(error))}. Copy it anew."
         ) from None
+
+
+def _in_order(names: Sequence[str], header: Any) -> list[str]:
+    """Return the members as the dataset has them; they were written as they were done."""
+    about = header.get("eval") if isinstance(header, Mapping) else None
+    dataset = about.get("dataset") if isinstance(about, Mapping) else None
+    ids = dataset.get("sample_ids") if isinstance(dataset, Mapping) else None
+    places = {f"samples/{one}": at for at, one in enumerate(ids if isinstance(ids, list) else [])}
+    return sorted(names, key=lambda name: places.get(name.rpartition("_epoch_")[0], len(places)))
 
 
 def _content(file: BinaryIO, archive: zipfile.ZipFile, name: str) -> bytes:
@@ -84,7 +96,7 @@ def _entry(header: Any, sample: Any, path: Path, place: str) -> Entry:
     model = member(about, "model", str, f"{named(path)}: eval")
     task = member(about, "task", str, f"{named(path)}: eval")
     item = member(sample, "id", (str, int), place)
-    metrics = _scores(sample, place) | _prices(sample)
+    metrics = metrics_of(sample, place)
     setting = {
         **member(about, "model_generate_config", dict, place, default={}),
         **member(about, "model_args", dict, place, default={}),
@@ -92,6 +104,11 @@ def _entry(header: Any, sample: Any, path: Path, place: str) -> Entry:
     }
     content = f"{sample.get('input')!r} {sample.get('target')!r}"
     return Entry(model, str(item), metrics, place, task, content, setting)
+
+
+def metrics_of(sample: Mapping[str, Any], place: str) -> dict[str, float]:
+    """Return what scorers said of a sample, and what it took."""
+    return _scores(sample, place) | _prices(sample)
 
 
 def _scores(sample: Mapping[str, Any], place: str) -> dict[str, float]:

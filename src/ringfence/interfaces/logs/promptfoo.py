@@ -10,7 +10,7 @@ from ringfence.interfaces.logs.entries import Entry, member, metric_name, named,
 
 NAME = "promptfoo"
 _ERROR = 2  # promptfoo's failureReason: the provider failed, nothing was judged
-_LONGEST_LABEL = 60
+_LONGEST_LABEL = 30
 
 
 def is_mine(document: Any) -> bool:
@@ -30,12 +30,18 @@ def read_log(path: Path, document: Any) -> Iterator[Entry]:
     tests = _tests(results, where)
     has_prompts, has_providers = len(set(prompts)) > 1, len(set(providers)) > 1
     has_price = any(number_of(one.get("cost")) for one in results)
-    for at, one in enumerate(results):
+    for at in sorted(range(len(results)), key=lambda at: _place(results[at])):
+        one = results[at]
         parts = [providers[at]] if has_providers or not has_prompts else []
         parts += [prompts[at]] if has_prompts else []
         metrics = _metrics(one, has_price=has_price)
         content = json.dumps(one.get("vars"), sort_keys=True)
         yield Entry(" | ".join(parts), tests[at], metrics, where[at], "", content)
+
+
+def _place(one: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the place of an answer: results stand in the order in which they came."""
+    return number_of(one.get("promptIdx")) or 0.0, number_of(one.get("testIdx")) or 0.0
 
 
 def _metrics(one: Mapping[str, Any], *, has_price: bool) -> dict[str, float]:
