@@ -117,7 +117,7 @@ def _answers_of(
             limits = thresholds + factors * draw[:, 1:]
         if arm not in candidates:
             continue
-        worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1)
+        worst = (scales[1:] * (draw[:, 1:] - limits)).max(axis=1, initial=-np.inf)
         passes = worst <= 0.0
         passing[arm] = passes.mean()
         agrees &= passes == chosen[arm]

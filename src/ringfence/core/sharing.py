@@ -9,7 +9,7 @@ and n_j the blocks that arm j saw,
     means       m_i = own mean + L_i w,   w from how far the arms before are off on arm i's blocks
     covariance  L diag(1/n_j - 1/N) L'    N the blocks that there are, endless unless they are few
 
-docs/explanation/theory.md derives both. Correlations are shrunk towards one for all pairs of
+docs/reference/theory.md derives both. Correlations are shrunk towards one for all pairs of
 arms, and that towards none: with none, estimates and covariances are those of arms that share
 nothing. Touches its arguments only, and writes in what it is asked to fill.
 """

@@ -17,6 +17,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, nearest
 from ringfence.core.streams import whole_seed
+from ringfence.core.units import require_known_metrics, units_of
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
 from ringfence.execution.cache import Cache
 from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
@@ -101,8 +102,8 @@ class Study(StudyViews, AsyncCalls):
         *,
         arms: Sequence[str] | Mapping[str, Mapping[str, Any]],
         objective: str,
-        constraints: str | Sequence[str],
         budget: int,
+        constraints: str | Sequence[str] = (),
         policy: str | Policy = "top-two",
         storage: str | Storage | None = None,
         seed: int | None = None,
@@ -121,6 +122,7 @@ class Study(StudyViews, AsyncCalls):
         on_timeout: Mapping[str, float] | None = None,
         blocks: Mapping[str, Any] | Blocks | None = None,
         stop: Mapping[str, Any] | None = None,
+        units: Mapping[str, str] | None = None,
         load_if_exists: bool = False,
         clock: Clock | None = None,
     ) -> "Study":
@@ -145,8 +147,10 @@ class Study(StudyViews, AsyncCalls):
         {"seeds": True}; or {"every": "1h"}. With a `stop` of {"confidence": 0.95} the study ends as
         soon as its answer is proven at 95%: the budget is only the most that it may take. "within",
         in the objective's unit, says what is as good, and "rests_on": "exact" refuses metrics of
-        which nothing can be proven exactly. With `load_if_exists` a study of that name is loaded
-        if it is the same one.
+        which nothing can be proven exactly. `units` are those in which metrics are measured, such
+        as {"latency": "ms"}: limits may then say "latency <= 2s". Without `constraints` the best
+        arm is asked for, whatever else it does. With `load_if_exists` a study of that name is
+        loaded if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -189,6 +193,7 @@ class Study(StudyViews, AsyncCalls):
             on_timeout={} if on_timeout is None else on_timeout,
             blocks=shared.plain,
             stop=stop_of(stop),
+            units={} if units is None else units_of("units", units),
         )
         plan = _plan(definition, functions, rule)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -617,7 +622,7 @@ class Study(StudyViews, AsyncCalls):
             "baseline",
         ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
-        keys += ["on_failure", "on_timeout", "blocks", "stop"]
+        keys += ["on_failure", "on_timeout", "blocks", "stop", "units"]
         keys += ["seed"] * seed_matters
         keys += ["lag"] * (other.lag not in (None, self.lag or 1))
         for key in keys:
@@ -666,6 +671,7 @@ def _plan(definition: Definition, functions: Functions | None, policy: Policy) -
         noise=plan.noise.plain(),
         counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
     )
+    require_known_metrics(written_out.units, written_out.metrics)
     plan = Plan.of(written_out, functions, policy)
     require_stop(plan)
     if (column := plan.sharing.column) in plan.metrics:

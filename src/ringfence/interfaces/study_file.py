@@ -17,6 +17,7 @@ from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
+from ringfence.core.units import require_known_metrics
 from ringfence.execution.backoff import Backoff
 from ringfence.execution.evaluating import Command, Evaluate, LoggedRows
 from ringfence.execution.functions import AsyncFunction, Function, is_asynchronous
@@ -79,7 +80,7 @@ class _File(BaseModel):
     model_config = _SHAPE
     name: str
     objective: str
-    constraints: list[str]
+    constraints: list[str] = []
     answer: str = BEST_FEASIBLE.name
     budget: int
     policy: str = "top-two"
@@ -98,6 +99,7 @@ class _File(BaseModel):
     noise: dict[str, Any] | None = None
     blocks: _Blocks | None = None
     stop: _Stop | None = None
+    units: dict[str, str] | None = None
 
 
 _KEYS = {
@@ -110,7 +112,6 @@ _KEYS = {
 _MISSING = {
     "name": "Add one, such as name = 'prompts'.",
     "objective": "Add one, such as objective = 'maximize mean(score)'.",
-    "constraints": "Add them, such as constraints = ['p95(latency_ms) <= 200'].",
     "budget": "Add the number of pulls, such as budget = 600.",
     "arms": "Add them, such as arms = ['v1', 'v2'].",
 }
@@ -186,6 +187,7 @@ class StudyFile:
             "on_timeout": pull.on_timeout,
             "blocks": self._blocks_in(storage),
             "stop": self._stop,
+            "units": file.units,
             "load_if_exists": True,
         }
         settings = {
@@ -253,6 +255,7 @@ class StudyFile:
             "policy": file.policy,
             "baseline": file.baseline,
             "stop": stop_of(self._stop),
+            "units": file.units or {},
         }
         others = [key for key, value in said.items() if value != getattr(stored, key)]
         with suppress(InputError):  # a file of items that is gone is missed by who begins a study
@@ -303,8 +306,8 @@ class StudyFile:
         if table is None:
             raise InputError("pull.table is missing.")
         file = self.content
-        metrics = Problem.parse(file.objective, file.constraints, functions=self.functions).metrics
-        metrics = tuple(dict.fromkeys((*metrics, *(file.metrics or ()))))
+        problem = _problem(file, self.functions)
+        metrics = tuple(dict.fromkeys((*problem.metrics, *(file.metrics or ()))))
         item = None if file.blocks is None else file.blocks.items
         own = [item] if isinstance(item, str) else []
         columns = read_columns(
@@ -385,6 +388,16 @@ def _placed(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {error}") from None
 
 
+def _problem(file: _File, functions: Functions) -> Problem:
+    return Problem.parse(
+        file.objective,
+        file.constraints,
+        functions=functions,
+        answer=file.answer,
+        units=file.units,
+    )
+
+
 def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
     try:
         file = _File.model_validate(dict(content))
@@ -396,5 +409,6 @@ def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
         name: loaded_function(f"functions.{name}", text, path.parent)
         for name, text in (file.functions or {}).items()
     }
-    Problem.parse(file.objective, file.constraints, functions=functions, answer=file.answer)
+    problem = _problem(file, functions)
+    require_known_metrics(file.units or {}, (*problem.metrics, *(file.metrics or ())))
     return StudyFile(path, file, functions)

@@ -141,10 +141,12 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
         label = str(attribute) if c == 0 else str(problem.constraints[c - 1])
         if c > 0 and problem.constraints[c - 1].factor:
             label += ", beyond the baseline"
-        values = tuple(f"{signs[c] * estimates[arm, c] + 0.0:.4g}" for arm in arms)
+        unit = problem.unit(str(attribute))
+        values = tuple(unit.show(signs[c] * estimates[arm, c] + 0.0) for arm in arms)
         rows.append(Term(label, values))
-    margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]
-    rows.append(Term("margin, in units of noise", tuple(f"{value:.3g}" for value in margins)))
+    if problem.constraints:
+        margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]
+        rows.append(Term("margin, in units of noise", tuple(f"{one:.3g}" for one in margins)))
     return rows
 
 
@@ -157,16 +159,20 @@ def _kept(place: int, arm: ArmVerdict, verdict: Verdict) -> Card:
     if verdict.problem.question.settles:
         headline = "in the answer" if arm.name in verdict.answer else "not in the answer"
         text = _which_side(arm, verdict)
-        terms = tuple(Term(name, (f"{one.value:.4g}",)) for name, one in arm.estimates.items())
+        terms = tuple(
+            Term(name, (verdict.problem.unit(name).show(one.value),))
+            for name, one in arm.estimates.items()
+        )
         lines = (text, f"It has {arm.pulls:,} pulls and is {standing(arm)}.")
         return Card(
             place, arm.name, left=False, headline=headline, lines=lines,
             columns=(arm.name,), terms=terms,
         )  # fmt: skip
     best = named(verdict, verdict.arm)
+    units = {name: verdict.problem.unit(name) for name in arm.estimates}
     terms = tuple(
-        Term(name, (f"{one.value:.4g}", f"{best.estimates[name].value:.4g}"))
-        for name, one in arm.estimates.items()
+        Term(name, tuple(unit.show(one.estimates[name].value) for one in (arm, best)))
+        for name, unit in units.items()
     )
     if arm.name in verdict.answer:
         headline, text = "the answer", _why_best(arm, verdict)
@@ -175,8 +181,11 @@ def _kept(place: int, arm: ArmVerdict, verdict: Verdict) -> Card:
     keeps = "It seems to keep every limit"
     if arm.chance_feasible is not None:
         keeps += f" ({percent(arm.chance_feasible)} likely)"
+    behind = f"{best.name} looks better by {objective}."
+    if verdict.problem.constraints:
+        behind = f"{keeps}, but {behind}"
     text = {
-        "feasible-suboptimal": f"{keeps}, but {best.name} looks better by {objective}.",
+        "feasible-suboptimal": behind,
         "deceiver": f"It looks better than {best.name} by {objective}, but {past}.",
         "infeasible-suboptimal": f"It looks {past}. It looks no better by {objective} either.",
         "infeasible": f"It looks {past}. It looks further out than {best.name}.",
@@ -200,6 +209,8 @@ def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:
     sure = f"{100 * verdict.confidence:.1f}% of what the truth may be"
     if verdict.feasible:
         best = f"it has the best {verdict.objective}"
+        if not verdict.problem.constraints:
+            return f"Of all arms {best}: so in {sure}."
         return f"Of the arms that look feasible {best}: so in {sure}."
     looks = f"It looks {outside(arm, verdict)}"
     return f"No arm looks feasible. {looks}. It comes nearest of all: so in {sure}."

@@ -243,7 +243,9 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         left, phase = gone.get(arm, (None, None))
         seen = bool(judged[arm])
         low, worst, high = (
-            _margin_interval(plan.problem, evidence, beliefs, arm) if seen else (None,) * 3
+            _margin_interval(plan.problem, evidence, beliefs, arm)
+            if seen and plan.problem.constraints
+            else (None,) * 3
         )
         arms.append(
             ArmVerdict(

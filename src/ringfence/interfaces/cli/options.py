@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing
 
 KINDS = ("map", "timeline", "allocation", "evidence", "differences", "items", "hours")
@@ -53,7 +54,29 @@ StudyScales = Annotated[
         autocompletion=completing.among("known", "estimated"),
     ),
 ]
+Stop = Annotated[
+    float | None,
+    typer.Option(
+        "--stop",
+        metavar="P",
+        help="End when the answer is proven this surely, such as 0.95.",
+    ),
+]
+Within = Annotated[
+    float | None,
+    typer.Option(
+        "--within", help="With --stop: an arm is as good that no other betters by more than this."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
+Units = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unit",
+        metavar="METRIC=UNIT",
+        help="The unit in which a metric is measured, such as latency=ms; may be repeated.",
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option("--threads", help="Threads to use; the result does not depend on it."),
@@ -70,6 +93,18 @@ def said(context: typer.Context, *options: str) -> list[str]:
     return found
 
 
+def stop_of(stop: float | None, within: float | None) -> dict[str, float] | None:
+    """Return what --stop and --within say together."""
+    if stop is None:
+        if within is not None:
+            raise InputError(
+                "--within goes with --stop, which says how sure. Write --stop 0.95, or leave it "
+                "out."
+            )
+        return None
+    return {"confidence": stop} | ({} if within is None else {"within": within})
+
+
 class WithPolicies(TyperCommand):
     """A command whose help lists the policies."""
 
@@ -83,3 +118,14 @@ class WithPolicies(TyperCommand):
             if help_text:
                 parameter.help = help_text.replace("{policies}", names)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
+
+
+def units_given(texts: list[str] | None) -> dict[str, str]:
+    """Return units by metric, as --unit says them."""
+    found = {}
+    for text in texts or ():
+        metric, is_there, unit = text.rpartition("=")
+        if not (is_there and metric.strip() and unit.strip()):
+            raise InputError(f"--unit {text!r} must read METRIC=UNIT. Write: --unit latency=ms")
+        found[metric.strip()] = unit.strip()
+    return found

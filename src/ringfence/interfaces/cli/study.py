@@ -188,8 +188,9 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     for line in departed(known.desk.plan, view, withdrawn):
         output.say(line)
     if document["arm"] is not None:
-        flag = "feasible" if document["feasible"] else "infeasible"
-        output.say(f"looks best: {document['arm']} ({flag})")
+        flag = " (feasible)" if document["feasible"] else " (infeasible)"
+        has_limits = bool(known.desk.plan.problem.constraints)
+        output.say(f"looks best: {document['arm']}{flag if has_limits else ''}")
     if shared := shared_in_words(document["blocks"]):
         output.say(f"arms share {shared}")
     if out := exhausted_in_words(document["blocks"], finished=document["finished"]):
@@ -208,17 +209,22 @@ def explain(
     json: Json = False,
 ) -> None:
     """Say why each arm was dropped or kept."""
+    from ringfence.reports.differences import differences_in_words
     from ringfence.reports.verdict import explanation
 
     known = open_study(study, storage)
     if arm is not None:
         known.require_arm(arm)
-    document = explanation(known.recommend(), arm)
+    verdict = known.recommend()
+    document = explanation(verdict, arm)
     if json:
         output.print_json(document)
         return
+    by_name = {one.name: one for one in verdict.arms}
     for one in document["arms"]:
         output.say(f"{one['name']}: {one['reason']}")
+        if beside := differences_in_words(verdict, by_name[one["name"]]):
+            output.say(f"  {beside}")
 
 
 def export(
