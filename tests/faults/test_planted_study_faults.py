@@ -533,8 +533,8 @@ FAULTS = [
     ),
     fault(
         "a batch may exceed the budget by one", DECIDING,
-        "self.budget - self.spent - self.promised\n",
-        "self.budget - self.spent - self.promised + 1\n",
+        "self.budget - self.spent - _sum(self.reserves, self.in_flight)\n",
+        "self.budget - self.spent - _sum(self.reserves, self.in_flight) + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.

@@ -31,6 +31,7 @@ from ringfence.core.schedule import Phase, survivors
 DIGITS = 9  # of learned prices: a cost is rounded to a billionth of the unit
 _MOST = 2**62
 _PRICES_RESERVED = 5  # at least, where no cap was stated
+_FEW_ARMS = 100
 _ROOM = 1000  # how often the first budget a later one may be
 
 
@@ -115,6 +116,11 @@ class Pricing:
             )
 
     @property
+    def most(self) -> int:
+        """The most that one pull may be told to cost: what is added up stays in 64 bits."""
+        return _MOST // 10**6
+
+    @property
     def is_learned(self) -> bool:
         """Whether what a pull costs is told with it."""
         return self.metric is not None
@@ -124,6 +130,11 @@ class Pricing:
         """Whether something was said of what a pull of every arm costs."""
         said = zip(self.guesses, self.caps, strict=True)
         return not self.is_learned or all(guess or cap for guess, cap in said)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether no pull of any arm may cost more than was stated."""
+        return not self.is_learned or all(self.caps)
 
     def amount(self, value: Decimal | float) -> int:
         """Return an amount of the unit in whole smallest ones, to the nearest.
@@ -190,7 +201,7 @@ def _fitting_digits(budget: Money, arm_count: int, others: Sequence[Decimal]) ->
     """Return how many digits amounts are counted with: as many as 64 bits have room for."""
     size = max([budget.amount, *others])
     digits = DIGITS
-    while digits > 0 and size.scaleb(digits) * arm_count * _ROOM > _MOST:
+    while digits > 0 and size.scaleb(digits) * max(arm_count, _FEW_ARMS) * _ROOM > _MOST:
         digits -= 1
     return digits
 
@@ -273,6 +284,43 @@ def pulls_paid(
             cost += prices[i]
             reserve += reserves[i]
     return max(0, min(wanted, ration // cost, left // reserve))
+
+
+def fill_even(
+    fresh: Integers,
+    had: Integers,
+    wanted: int,
+    alive: Mask,
+    prices: Integers,
+    reserves: Integers,
+    ration: int,
+    left: int,
+    priority: Integers,
+) -> None:
+    """Give every survivor as many pulls as are paid for, or one to those that had the least.
+
+    At most as many as are `wanted` of each. Where reserves do not pay for one of each, arms have
+    one by how many they `had`, and then by priority, so that the last pulls are made as well.
+    """
+    each = pulls_paid(wanted, alive, prices, reserves, ration, left)
+    for i in range(alive.shape[0]):
+        fresh[i] = each if alive[i] else 0
+    if each > 0 or wanted < 1:
+        return
+    while True:
+        arm = -1
+        for i in range(alive.shape[0]):
+            if (
+                alive[i]
+                and fresh[i] == 0
+                and (arm < 0 or (had[i], priority[i]) < (had[arm], priority[arm]))
+            ):
+                arm = i
+        if arm < 0 or prices[arm] > ration or reserves[arm] > left:
+            return
+        fresh[arm] = 1
+        ration -= prices[arm]
+        left -= reserves[arm]
 
 
 def ration_through(limit: int, phases: Sequence[Phase], phase: int, arm_count: int) -> int:

@@ -32,6 +32,7 @@ from ringfence.interfaces.shared_views import (
 )
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
+from ringfence.study.accounts import account_on
 from ringfence.study.audit import Audit, audit
 from ringfence.study.certificates import Certificate
 from ringfence.study.deciding import answer_of
@@ -248,13 +249,18 @@ class StudyViews:
             with suppress(EstimateError):
                 found = answer_of(self.desk.plan, running, view.snapshot)
                 best, flag = names[found.named] if found.named >= 0 else None, found.feasible
+        account = account_on(self.desk.plan, view)
         return Status(
             study=self.name,
             told=view.told,
             issued=view.head.unresolved,
             failed=view.failed,
             lost=view.lost,
-            budget=view.head.budget,
+            budget=account.budget,
+            unit=account.unit,
+            spent=account.spent,
+            reserved=account.reserved,
+            left=account.left,
             phase=view.head.round,
             alive=tuple(name for name, one in zip(names, view.alive, strict=True) if one),
             arm=best,
@@ -264,6 +270,7 @@ class StudyViews:
             stopped_at=view.head.stopped_at,
             archived_at=view.head.archived_at,
             blocks=self._blocks(view),
+            arms=account.arms,
         )
 
     def _blocks(self, view: View) -> dict[str, Any] | None:
