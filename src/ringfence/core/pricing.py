@@ -31,6 +31,7 @@ from ringfence.core.schedule import Phase, survivors
 DIGITS = 9  # of learned prices: a cost is rounded to a billionth of the unit
 _MOST = 2**62
 _PRICES_RESERVED = 5  # at least, where no cap was stated
+_CENTS = 2  # at least, of stated prices: a budget may be raised to such an amount
 _FEW_ARMS = 100
 _ROOM = 1000  # how often the first budget a later one may be
 
@@ -92,7 +93,7 @@ class Pricing:
         for arm in arms:
             if arm not in prices:
                 raise InputError(f"price has none for arm {arm!r}. Add it.")
-        digits = max(map(digits_of, (budget.amount, *prices.values())))
+        digits = max(_CENTS, *map(digits_of, (budget.amount, *prices.values())))
         whole = cls(budget.unit, digits)
         found = cls(budget.unit, digits, tuple(whole.amount(prices[arm]) for arm in arms))
         found._require_in_reach(arms, budget)
@@ -165,6 +166,18 @@ class Pricing:
     def in_words(self, amount: int) -> str:
         """Return so many smallest amounts as they are written."""
         return str(Money(self.decimal(amount), self.unit))
+
+    def written(self, arms: Sequence[str]) -> dict[str, Any]:
+        """Return what was said of prices under the keys that users write; a mapping by arm each."""
+
+        def by_arm(amounts: Sequence[int]) -> dict[str, float]:
+            pairs = zip(arms, amounts, strict=True)
+            return {arm: float(self.decimal(one)) for arm, one in pairs if one}
+
+        if not self.is_learned:
+            return {"unit": self.unit, "price": by_arm(self.stated)}
+        said = {"price_guess": by_arm(self.guesses), "price_cap": by_arm(self.caps)}
+        return {"unit": self.unit, "price": self.metric} | {k: v for k, v in said.items() if v}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, for storage."""

@@ -6,6 +6,7 @@ never writes to a study. May touch study, core, and what the user named.
 
 import inspect
 import json
+import math
 import os
 import re
 import reprlib
@@ -35,15 +36,40 @@ _LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for 
 
 
 class EvaluationError(RingfenceError):
-    """An evaluation failed; its message is kept with the pull."""
+    """An evaluation failed; its message is kept with the pull.
+
+    `cost` is what it cost all the same, where that is known; it is told with the failure.
+    """
 
     timed_out = False
+
+    def __init__(self, message: str = "", *, cost: float | None = None) -> None:
+        """Say what went wrong, and what it cost if that is known."""
+        super().__init__(message)
+        self.cost = cost
 
 
 class TimedOutError(EvaluationError):
     """An evaluation took longer than it may."""
 
     timed_out = True
+
+
+class FailedProgramError(EvaluationError):
+    """A program ended with an error; it may have printed what it cost before."""
+
+    def __init__(self, message: str, out: bytes) -> None:
+        """Keep what it printed."""
+        super().__init__(message)
+        self.out = out
+
+    def cost_by(self, metric: str) -> float | None:
+        """Return what it printed as the metric that says what a pull cost."""
+        try:
+            found = read_json(self.out)
+        except (InputError, ValueError):
+            return None
+        return _price(found.get(metric)) if isinstance(found, dict) else None
 
 
 Evaluate: TypeAlias = Callable[[Order], Mapping[str, Any]]
@@ -126,7 +152,7 @@ class Command:
             raise EvaluationError(f"{arguments[0]!r} cannot be run: {error}") from None
         if ended.code != 0:
             said = _tail(ended.err) or _tail(ended.out) or "nothing"
-            raise EvaluationError(f"exit code {ended.code}; it said: {said}")
+            raise FailedProgramError(f"exit code {ended.code}; it said: {said}", ended.out)
         return _metrics(ended.out)
 
 
@@ -287,7 +313,19 @@ def failure_of(error: BaseException) -> EvaluationError:
             f"it called sys.exit({'' if error.code is None else repr(error.code)})"
         )
     kind = TimedOutError if isinstance(error, TimeoutError) else EvaluationError
-    return kind(f"{type(error).__name__}: {error}")
+    return kind(f"{type(error).__name__}: {error}", cost=_cost_of(error))
+
+
+def _cost_of(error: BaseException) -> float | None:
+    """Return what an error says that the failed evaluation cost, if it says a number."""
+    return _price(getattr(error, "cost", None))
+
+
+def _price(cost: object) -> float | None:
+    """Return what can be the price of a pull: a finite number that is not below 0."""
+    if not isinstance(cost, int | float) or isinstance(cost, bool):
+        return None
+    return float(cost) if math.isfinite(cost) and cost >= 0 else None
 
 
 def is_asynchronous(function: Any) -> bool:

@@ -60,8 +60,8 @@ class Status:
     """Where a study stands.
 
     Of the `budget`, in its `unit`, so much is `spent`, `reserved` for pulls in flight, and `left`;
-    `arms` are told apart where pulls have a price. It was stopped at `stopped_at` or archived at
-    `archived_at`, in seconds since the epoch. `blocks` is what pulls of different arms share, if
+    `accounts` are those of arms where pulls have a price. It was stopped at `stopped_at` or
+    archived at `archived_at`, in seconds since the epoch. `blocks` is what pulls of different arms share, if
     anything is; `exhausted` in it are the arms in the running that have no more items to be pulled
     on.
     """
@@ -85,7 +85,7 @@ class Status:
     stopped_at: float | None = None
     archived_at: float | None = None
     blocks: Mapping[str, Any] | None = None
-    arms: tuple[ArmAccount, ...] = ()
+    accounts: tuple[ArmAccount, ...] = ()
 
 
 def lease_of(pull: Pull | int, lease: int | None) -> tuple[int, int]:

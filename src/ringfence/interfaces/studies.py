@@ -541,7 +541,7 @@ class Study(StudyViews, AsyncCalls):
         """List a study again that was put away. Returns `unarchived` or `already-listed`."""
         return self.desk.unarchive()
 
-    def raise_budget(self, budget: int | str) -> None:
+    def raise_budget(self, budget: float | str) -> None:
         """Raise the budget; it can never fall, and the one that the study has changes nothing.
 
         In a study whose budget has a unit it is an amount of that: "60 USD", or 60.
@@ -596,6 +596,7 @@ class Study(StudyViews, AsyncCalls):
         mine, theirs = self.definition.to_dict(), other.to_dict()
         _require_same_items(self.definition, other)
         mine["lag"], theirs["lag"] = self.lag, other.lag
+        mine["price"], theirs["price"] = self.definition.written_prices, other.written_prices
         keys = [
             "objective",
             "constraints",
@@ -607,7 +608,7 @@ class Study(StudyViews, AsyncCalls):
             "baseline",
         ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
-        keys += ["on_failure", "on_timeout", "blocks", "stop", "pricing"]
+        keys += ["on_failure", "on_timeout", "blocks", "stop", "price"]
         keys += ["seed"] * seed_matters
         keys += ["lag"] * (other.lag not in (None, self.lag or 1))
         for key in keys:

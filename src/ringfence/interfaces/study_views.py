@@ -218,8 +218,10 @@ class StudyViews:
         except RingfenceError as error:
             stands = f"not to be read: {type(error).__name__}"
         else:
-            over = min(head.issued - head.unresolved, head.budget)
-            stands = f"{over:,} of {head.budget:,} pulls"
+            over = head.issued - head.unresolved
+            stands = f"{min(over, head.budget):,} of {head.budget:,} pulls"
+            if self.desk.plan.pricing is not None:
+                stands = f"{over:,} pulls, of a budget of {self.desk.plan.in_words(head.budget)}"
             stands += ", finished" * head.finished + ", stopped" * head.is_stopped
         return f"<Study {self.name!r}: {self.definition.policy}, {stands}>"
 
@@ -270,7 +272,7 @@ class StudyViews:
             stopped_at=view.head.stopped_at,
             archived_at=view.head.archived_at,
             blocks=self._blocks(view),
-            arms=account.arms,
+            accounts=account.arms,
         )
 
     def _blocks(self, view: View) -> dict[str, Any] | None:

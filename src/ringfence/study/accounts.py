@@ -17,7 +17,8 @@ from ringfence.study.reading import View
 class ArmAccount:
     """What an arm took of a budget: amounts in its unit, `price` what a pull of it costs by now.
 
-    `most` is the most that one pull took; `cap` what none should have exceeded, if it was stated.
+    `most` is the most that one pull took; `cap` what none should have exceeded, if it was stated,
+    and `is_over_cap` says that one did for all the times that it may be tried.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ArmAccount:
     reserved: float
     most: float
     cap: float | None = None
+    is_over_cap: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,17 @@ class Account:
     arms: tuple[ArmAccount, ...] = ()
 
 
+NOTHING_SPENT = Account(0, PULLS, 0, 0, 0)
+
+
 def account_on(plan: Plan, view: View) -> Account:
     """Return what became of the budget when a study was viewed; without prices it counts pulls."""
     budget, pricing = view.head.budget, plan.pricing
     if pricing is None or view.paid is None or view.open is None:
         left = budget - view.used - view.head.unresolved
         return Account(budget, PULLS, view.used, view.head.unresolved, left)
-    prices = plan.learned(view.paid)[0]
+    prices, tries = plan.learned(view.paid)[0], plan.definition.retries + 1
+    caps = pricing.caps or (0,) * plan.arm_count
 
     def unit(amount: int) -> float:
         return float(pricing.decimal(amount))
@@ -62,7 +68,8 @@ def account_on(plan: Plan, view: View) -> Account:
             spent=unit(spent[arm]),
             reserved=unit(view.open.reserved[arm]),
             most=unit(int(view.paid.most[arm])),
-            cap=unit(pricing.caps[arm]) if pricing.is_learned and pricing.caps[arm] else None,
+            cap=unit(caps[arm]) if caps[arm] else None,
+            is_over_cap=bool(0 < caps[arm] * tries < view.paid.most[arm]),
         )
         for arm, name in enumerate(plan.definition.arm_names)
     )

@@ -42,7 +42,7 @@ class Audit:
     failed: int
     lost: int
     void: int
-    budget: int
+    budget: float
     changes: tuple[Change, ...] = ()
 
     @property
@@ -103,7 +103,7 @@ def audit(
         failed=stock.failed,
         lost=stock.lost,
         void=stock.void,
-        budget=head.budget,
+        budget=plan.in_unit(head.budget),
         changes=tuple(changes),
     )
 

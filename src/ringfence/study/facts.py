@@ -13,6 +13,7 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
+from ringfence.core.pricing import Pricing
 
 _SPARED = ("prices", "blocks", "lag", "stop", "pricing")
 NO_HOUR = -1  # in arrays, where no hour was kept
@@ -76,6 +77,11 @@ class Definition:
     def learns_prices(self) -> bool:
         """Whether a metric says what a pull cost."""
         return bool(self.pricing.get("metric"))
+
+    @property
+    def written_prices(self) -> dict[str, Any]:
+        """What was said of prices, under the keys of study files; nothing where pulls have none."""
+        return Pricing.from_dict(self.pricing).written(self.arm_names) if self.pricing else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the definition as plain values, for storage; of `_SPARED` only what it has."""

@@ -18,6 +18,7 @@ from ringfence.core.allowance import (
 from ringfence.core.arrays import Integers
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError
+from ringfence.core.money import PULLS
 from ringfence.core.pricing import Paid, Pricing, fill_learned, nothing_paid
 from ringfence.core.problem import Problem
 from ringfence.core.sharing import fill_sharing
@@ -232,6 +233,15 @@ class Plan:
             f"arms on average, and {self.policy.name} needs {least} for {self.arm_count} arms. "
             "Raise the budget or drop arms."
         )
+
+    @property
+    def unit(self) -> str:
+        """The unit of the budget."""
+        return PULLS if self.pricing is None else self.pricing.unit
+
+    def in_unit(self, amount: int) -> float:
+        """Return an amount of the budget in its unit."""
+        return amount if self.pricing is None else float(self.pricing.decimal(amount))
 
     def in_words(self, amount: int) -> str:
         """Return an amount of the budget with its unit."""
