@@ -61,9 +61,9 @@ class Status:
 
     Of the `budget`, in its `unit`, so much is `spent`, `reserved` for pulls in flight, and `left`;
     `accounts` are those of arms where pulls have a price. It was stopped at `stopped_at` or
-    archived at `archived_at`, in seconds since the epoch. `blocks` is what pulls of different arms share, if
-    anything is; `exhausted` in it are the arms in the running that have no more items to be pulled
-    on.
+    archived at `archived_at`, in seconds since the epoch. `blocks` is what pulls of different arms
+    share, if anything is; `exhausted` in it are the arms in the running that have no more items to
+    be pulled on.
     """
 
     study: str

@@ -175,7 +175,7 @@ def _fixed(plan: Plan, created_at: float | None, lag: int) -> str:
             *([["SHA-256 of the items", shared.blocks["hash"]]] if shared.are_kept else []),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {_as_decided(definition, lag)}"],
-            ["budget at first", plan.in_words(definition.budget).removesuffix(" pulls")],
+            ["budget at first", plan.in_words(definition.budget)],
             *([["price of a pull", prices]] if (prices := prices_in_words(definition)) else []),
             *([["ends when proven", _stop(definition.stop)]] if definition.stop else []),
             ["seed", str(definition.seed)],

@@ -203,7 +203,7 @@ def _budget(plan: Plan, ledger: Ledger, stock: Stock, pardons: Sequence[Pardon])
         taken += reserved_of(plan, ledger).total
     if taken > head.budget and not _may_exceed(plan, stock):
         problems.append(
-            f"{plan.in_words(taken)} are charged, more than the budget of "
+            f"{plan.in_words(taken)} is charged, more than the budget of "
             f"{plan.in_words(head.budget)}"
         )
     if stock.open != head.unresolved:

@@ -396,8 +396,8 @@ class Desk:
             if budget < head.budget:
                 raise InputError(
                     f"budget = {self.plan.in_words(budget)} is less than the "
-                    f"{self.plan.in_words(head.budget)} that study {self.name!r} has. A budget can "
-                    "only rise: write more."
+                    f"{self.plan.in_words(head.budget)}{self.plan.pulls_in_words} that study "
+                    f"{self.name!r} has. A budget can only rise: write more."
                 )
             if head.finished and not self.plan.policy.takes_up_more:
                 raise InputError(

@@ -148,7 +148,8 @@ class Pardoning:
             )
         raise InputError(
             f"arm {name!r} needs {lacks} more observations to be judged, and of the budget of "
-            f"{self.plan.in_words(head.budget)} {self._left_in_words(left)}. {remedy}."
+            f"{self.plan.in_words(head.budget)}{self.plan.pulls_in_words} "
+            f"{self._left_in_words(left)}. {remedy}."
         )
 
     def _left_in_words(self, left: int) -> str:

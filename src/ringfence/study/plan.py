@@ -244,8 +244,13 @@ class Plan:
         return amount if self.pricing is None else float(self.pricing.decimal(amount))
 
     def in_words(self, amount: int) -> str:
-        """Return an amount of the budget with its unit."""
-        return f"{amount} pulls" if self.pricing is None else self.pricing.in_words(amount)
+        """Return an amount of the budget with its unit, unless it counts pulls."""
+        return str(amount) if self.pricing is None else self.pricing.in_words(amount)
+
+    @property
+    def pulls_in_words(self) -> str:
+        """The word after an amount that counts pulls."""
+        return " pulls" if self.pricing is None else ""
 
     def first_pulls(self, budget: int) -> int:
         """Return what each arm gets in the first round; a budget without room is refused."""
