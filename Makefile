@@ -108,6 +108,7 @@ bench-large: $(READY) services  ## A study of a thousand arms and a million pull
 
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
+	$(BIN)/python docs/agents_picture.py
 
 # Sphinx and its theme, in an environment of their own.
 $(DOCS_READY): pyproject.toml

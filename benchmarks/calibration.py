@@ -212,7 +212,13 @@ class Outcome:
 
 
 def verdict_on(
-    truth: Truth, pulls: int, policy: str, seed: int, *, shares: bool = False
+    truth: Truth,
+    pulls: int,
+    policy: str,
+    seed: int,
+    *,
+    shares: bool = False,
+    batch: int | None = None,
 ) -> Verdict:
     """Run a study to the end of its budget, and return its verdict; arms may share blocks."""
     names = [f"arm {i}" for i in range(len(truth.objectives))]
@@ -225,7 +231,7 @@ def verdict_on(
         budget=budget,
         policy=policy,
         seed=seed,
-        batch=max(1, budget // BATCHES),
+        batch=max(1, budget // BATCHES) if batch is None else batch,
         metrics=METRICS,
         blocks={"seeds": True} if shares else {},
     )

@@ -92,7 +92,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for name in (
                 "reference/expressions.md",
                 "howto/studies.md",
+                "howto/noise.md",
+                "howto/common-random-numbers.md",
+                "howto/failures.md",
                 "howto/bridges.md",
+                "howto/concurrency.md",
             )  # replay.md: see below
         ),
     ],
@@ -110,8 +114,11 @@ def test_python_blocks_run(written: Path) -> None:
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in found:
         source = "\n" * (block.line - 1) + block.text  # tracebacks then show the page's own lines
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(compile(source, str(written), "exec"), namespace)
+        promised = re.findall(r"^print\(.*\)  # (.+)$", block.text, re.MULTILINE)
+        if written == README:
+            assert said.getvalue().splitlines() == promised
 
 
 @pytest.mark.usefixtures("folder")

@@ -311,6 +311,7 @@ COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 URGENCY = "core.urgency"
 SHRINKAGE = "core.shrinkage"
 SHARING, SHARED = "core.sharing", "simulation.shared_records"
+EXHAUSTING = "core.exhausting"
 SHARED_LAWS, SHARED_DRAWS = "tests/laws/test_sharing.py", "tests/statistical/test_shared_blocks.py"
 JOINT = Named(
     f"{SHARED_LAWS}::test_estimates_equal_weighted_least_squares_over_prefixes",
@@ -318,7 +319,7 @@ JOINT = Named(
 )
 LAST_BLOCKS = Named(
     f"{SHARED_LAWS}::test_what_an_exhausted_arm_cannot_use_goes_to_others",
-    lambda rooms: check_rooms(rooms[SHARING]),
+    lambda rooms: check_rooms(rooms[EXHAUSTING]),
 )
 
 
@@ -926,7 +927,7 @@ FAULTS = [
     ),
     fault(
         "dear pulls cost what others do", GROUPS,
-        "spent += fresh[i] * seen.prices[min(i, seen.prices.shape[0] - 1)]", "spent += fresh[i]",
+        "spent += fresh[i] * price_of(seen.prices, i)", "spent += fresh[i]",
         GROUPED,
     ),
     fault(
@@ -982,6 +983,16 @@ FAULTS = [
         "a best arm over its limit is doubted the less the farther it is over", COST,
         "room = max(thresholds[c - 1] - estimates[arm, c], 0.0)",
         "room = thresholds[c - 1] - estimates[arm, c]",
+        TOP_TWO,
+    ),
+    fault(
+        "threats are weighed whatever a pull that meets them costs", URGENCY,
+        "    rests_on *= mean_price\n", "",
+        TOP_TWO,
+    ),
+    fault(
+        "the dearer arm of a threat has more pulls", URGENCY,
+        "share / best_price, (1.0 - share) / price", "share / price, (1.0 - share) / best_price",
         TOP_TWO,
     ),
     fault(
@@ -1236,6 +1247,12 @@ FAULTS = [
         LIKELIEST,
     ),
     fault(
+        "the best arm's proportion forgets what it costs", "policies.ocba_co",
+        "root(best_variance, squares / price_of(seen.prices, best))",
+        "root(best_variance, squares)",
+        OCBA,
+    ),
+    fault(
         "proportions by the leader's objective alone", "policies.ocba_co",
         "weights[best] = max(weights[best], 1.0 / standardised(slack, covariances[best, c, c]))",
         "weights[best] = max(weights[best], 0.0)",
@@ -1436,13 +1453,13 @@ FAULTS = [
         JOINT,
     ),
     fault(
-        "an arm goes on beyond the last block", SHARING,
+        "an arm goes on beyond the last block", EXHAUSTING,
         "over = max(fresh[i] - rooms[i], 0)", "over = 0",
         LAST_BLOCKS,
     ),
     fault(
-        "what an exhausted arm cannot use is lost", SHARING,
-        "while choices > 0 and lost > 0", "while choices > 1000 and lost > 0",
+        "what an exhausted arm cannot use is lost", EXHAUSTING,
+        "while spare > 0", "while spare > 1000",
         LAST_BLOCKS,
     ),
     fault(

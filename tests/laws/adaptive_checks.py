@@ -42,7 +42,7 @@ def random_study(rng: np.random.Generator, m: int, number: int) -> Evidence:
     """Return a study of 1 to 6 arms; half of them lie on a coarse grid.
 
     A third lie wholly above a threshold. Some arms are copies of others, some are dead, some
-    attributes are known exactly, and some pulls are in flight.
+    attributes are known exactly, some pulls are in flight, and prices differ in half.
     """
     on_grid = number % 2 == 0
     arm_count = int(rng.integers(1, 7))
@@ -58,6 +58,7 @@ def random_study(rng: np.random.Generator, m: int, number: int) -> Evidence:
         estimates[:, c] = thresholds[c - 1] + above
     counts = rng.integers(1, 41, arm_count)
     in_flight = rng.integers(0, 6, arm_count) * (rng.random() < 0.5)
+    prices = some_prices(number, arm_count)
     covariances = random_covariances(rng, arm_count, 1 + m, on_grid=on_grid)
     if number % 11 == 0:
         c = int(rng.integers(0, 1 + m))
@@ -67,13 +68,22 @@ def random_study(rng: np.random.Generator, m: int, number: int) -> Evidence:
         one, other = rng.permutation(arm_count)[:2]
         for array in (estimates, counts, in_flight, covariances):
             array[other] = array[one]
+        prices[other] = prices[one]
     alive = rng.random(arm_count) < 0.85
     alive[rng.integers(arm_count)] = True
     estimates[~alive] = covariances[~alive] = np.nan
     return Evidence(
         estimates, counts, in_flight, alive, covariances, scales, thresholds,
         rng.permutation(arm_count), np.array([int(2.0 ** rng.uniform(0.0, 12.0))]),
+        prices=prices * arm_count / prices.sum(),
     )  # fmt: skip
+
+
+def some_prices(number: int, arm_count: int) -> Floats:
+    """Return prices of one pull, which differ by up to a factor of 40 in every second study."""
+    if number % 4 < 2:
+        return np.ones(arm_count)
+    return np.random.default_rng(number).choice([1.0, 2.0, 5.0, 40.0], arm_count)
 
 
 def random_covariances(
@@ -115,6 +125,7 @@ def are_copies(seen: Evidence, pulls: list[int], one: int, other: int) -> bool:
     return (
         pulls[one] == pulls[other]
         and seen.counts[one] == seen.counts[other]
+        and seen.prices[one] == seen.prices[other]
         and np.array_equal(seen.estimates[one], seen.estimates[other])
         and np.array_equal(seen.covariances[one], seen.covariances[other])
     )
@@ -143,6 +154,7 @@ def situation(seen: Evidence, leader: int) -> Counter[str]:
             "single arm": int(len(margins) == 1),
             "known exactly": int(slow.has_exact_attributes(seen)),
             "in flight": int(seen.in_flight.any()),
+            "unequal prices": int(len(set(seen.prices.tolist())) > 1),
         }
     )
 

@@ -17,7 +17,7 @@ import ringfence as rf
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError
 from ringfence.policies import ocba_co, thompson, top_two
-from ringfence.policies.evidence import Answer, Choose, Evidence
+from ringfence.policies.evidence import EQUAL, Answer, Choose, Evidence
 from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy
 from ringfence.policies.registry import ADAPTIVE_POLICIES
 from ringfence.simulation import cpu, reference
@@ -280,7 +280,7 @@ def answers(policy: AdaptivePolicy, seen: Evidence) -> tuple[int, bool]:
 
 def relabelled(seen: Evidence, old: Integers) -> Evidence:
     """Return the study with arm old[k] listed at place k."""
-    arrays = ("estimates", "counts", "in_flight", "alive", "covariances", "priority")
+    arrays = ("estimates", "counts", "in_flight", "alive", "covariances", "priority", "prices")
     return seen._replace(**{name: getattr(seen, name)[old] for name in arrays})
 
 
@@ -307,6 +307,18 @@ def test_relabelling_arms_keeps_the_answer(policy: AdaptivePolicy, data: st.Data
     old = np.array(data.draw(st.permutations(range(len(seen.alive)))))
     arm, flag = answers(policy, relabelled(seen, old))
     assert (int(old[arm]), flag) == answers(policy, seen)
+
+
+@every_policy
+def test_equal_prices_choose_as_pulls_do(policy: AdaptivePolicy) -> None:
+    rng, changed = np.random.default_rng(8), 0
+    for number in range(200):
+        seen, batch = random_study(rng, 1 + number % 3, number), rng.random(MOST_BATCH)
+        arm_count = len(seen.alive)
+        pulls = choices(policy, seen._replace(prices=EQUAL), batch)
+        assert choices(policy, seen._replace(prices=np.ones(arm_count)), batch) == pulls
+        changed += choices(policy, seen, batch) != pulls
+    assert (changed > 10) == (policy.name in ("top-two", "ocba-co"))
 
 
 def test_equally_likely_answers_go_by_priority() -> None:
@@ -547,7 +559,7 @@ def make_batches(choose: Choose, answer: Answer) -> Callable[..., None]:
             seen = Evidence(
                 whole.estimates[r], whole.counts[r], whole.in_flight[r], whole.alive[r],
                 whole.covariances[r], whole.scales[r], whole.thresholds[r], whole.priority[r],
-                whole.left[r],
+                whole.left[r], whole.baseline[r], whole.prices[r],
             )  # fmt: skip
             choose(seen, batches[r], chosen[r], work)
             arm, flag = answer(seen, work)

@@ -83,6 +83,7 @@ class Threat(NamedTuple):
     arm: int
     cost: float
     share: float
+    to_leader: float  # of the pulls that meet it
 
 
 def energy(changes: list[Change], *, exactly: bool) -> tuple[float, float]:
@@ -237,13 +238,18 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
     its pulls, and, if it is the threat's own arm, by the slopes of the hurry and the log.
     The leader's own doubt counts less where it has had more pulls than the average arm, by the
     square of how many times as many.
+    A pull that meets a threat is the leader's by its share p, a little spared, or the arm's; they
+    have p over the leader's price and 1 - p over the arm's of these pulls, and one costs c on
+    average, by which what a threat rests on is multiplied.
     """
     left, leader, found = max(int(seen.left[0]), 1), batch.leader, []
     average = sum(batch.pulls[arm] for arm in living(seen)) / len(living(seen))
     for arm in living(seen):
         cost, share = batch.costs[arm], batch.shares[arm]
         own, others = batch.pulls[arm], batch.pulls[leader]
-        rests_on = 1.0 / (share**2 / others + (1.0 - share) ** 2 / own)
+        p = 0.0 if arm == leader else share - SPARED * share * (1.0 - share)
+        rates = p / seen.prices[leader], (1.0 - p) / seen.prices[arm]
+        rests_on = 1.0 / (share**2 / others + (1.0 - share) ** 2 / own) / sum(rates)
         weighed = cost * (ALONE if arm == leader else 1.0)
         hurried = weighed * (1.0 + HASTE * rests_on / left)
         value = hurried + 1.25 * batch.hindrances[arm] + math.log(rests_on)
@@ -256,7 +262,7 @@ def threats(seen: Evidence, pulls: Sequence[int], batch: Batch) -> list[Threat]:
         logs = 3.0 if arm == leader and own > average else 1.0
         slope = hurried * (1.0 - share) + weighed * HASTE * rests_on / left + logs
         value += sum(slope / n for n in range(own, pulls[arm]))
-        found.append(Threat(value, arm, cost, share))
+        found.append(Threat(value, arm, cost, share, rates[0] / sum(rates)))
     return found
 
 
@@ -284,8 +290,7 @@ def cheapest_change(study: Shrunk, leader: int, feasible: bool, arm: int) -> tup
 
 def met_by(threat: Threat, leader: int, uniform: float) -> int:
     """Return the arm whose pull meets a threat."""
-    share = threat.share - SPARED * threat.share * (1.0 - threat.share)
-    return leader if threat.arm != leader and uniform < share else threat.arm
+    return leader if threat.arm != leader and uniform < threat.to_leader else threat.arm
 
 
 def most_urgent(seen: Evidence, found: Sequence[Threat]) -> Threat:
@@ -442,6 +447,10 @@ def _variance(seen: Evidence, arm: int, c: int) -> Decimal:
     return Decimal(float(seen.covariances[arm, c, c]))
 
 
+def _price(seen: Evidence, arm: int) -> Decimal:
+    return Decimal(float(seen.prices[arm]))
+
+
 def _estimate(seen: Evidence, arm: int, c: int) -> Decimal:
     return Decimal(float(seen.estimates[arm, c]))
 
@@ -468,7 +477,7 @@ def _weights_against_feasible(seen: Evidence, leader: int) -> dict[int, Decimal]
         else:
             weights[i] = 1 / max(violation, LEAST)
     squares = sum(
-        weights[i] ** 2 / _variance(seen, i, 0)
+        _price(seen, i) / _price(seen, leader) * weights[i] ** 2 / _variance(seen, i, 0)
         for i in optimality_dominated
         if _variance(seen, i, 0) > 0
     )
@@ -495,7 +504,10 @@ def _weights_against_infeasible(seen: Evidence, leader: int) -> dict[int, Decima
 
     others = set(living(seen)) - {leader}
     weights = {i: 1 / standardised(lead(i), noise(i)) for i in others}
-    squares = sum((weights[i] ** 2 / noise(i) for i in others if noise(i) > 0), Decimal(0))
+    prices = {i: _price(seen, i) / _price(seen, leader) for i in others}
+    squares = sum(
+        (prices[i] * weights[i] ** 2 / noise(i) for i in others if noise(i) > 0), Decimal(0)
+    )
     weights[leader] = max((noise(leader) * squares).sqrt(), 1 / LARGEST)
     return weights
 

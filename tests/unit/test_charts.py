@@ -249,6 +249,36 @@ def test_the_map_names_kinds_and_phases() -> None:
     assert ">best<" in svg
 
 
+def far_case() -> Case:
+    """Return a study in which one arm lies far beyond the others."""
+    arms = [
+        make_arm("best", "optimal", -0.3, 2.0),
+        *(make_arm(f"near {k}", "feasible-suboptimal", -0.2 - 0.1 * k, 2.5 + k) for k in range(3)),
+        make_arm("awry", "infeasible-suboptimal", 600.0, 90.0),
+    ]
+    return (
+        make_plan([arm.name for arm in arms]),
+        make_verdict(arms),
+        make_rounds([[20] * 5, [0] * 5]),
+    )
+
+
+def test_a_far_arm_is_named_at_the_border_and_squeezes_nobody() -> None:
+    chart = study_chart("map", *far_case()).to_dict()
+    svg = chart_bytes(study_chart("map", *far_case()), ".svg").decode()
+    assert ">awry: 600 →, 90 ↑<" in svg
+    assert "1 arm beyond the border, named with how far" in svg
+    for axis, least in (("x", 0.5), ("y", 3.0)):
+        low, high = next(
+            one["encoding"][axis]["scale"]["domain"]
+            for one in chart["layer"]
+            if "scale" in one["encoding"].get(axis, {})
+        )
+        assert least < high - low < 4.0 * least, axis
+    differences = chart_bytes(study_chart("differences", *far_case()), ".svg").decode()
+    assert ">+90 →<" in differences
+
+
 def test_unknown_kinds_are_refused_before_anything_is_drawn() -> None:
     with pytest.raises(InputError, match=r"kind = 'mop' must be one of .* Did you mean 'map'"):
         study_chart("mop", *phase_case())

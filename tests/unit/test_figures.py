@@ -8,11 +8,12 @@ import pytest
 
 from ringfence.reports.departures import standing
 from ringfence.reports.figures.allocation import allocation_rows, allocation_title, parts_of
+from ringfence.reports.figures.axes import beyond, bounds, reach_of
 from ringfence.reports.figures.evidence import FLAG, evidence_rows, evidence_title, thinned
-from ringfence.reports.figures.labels import MOST_LABELS, Frame, _box, bounds, labelled, spread
+from ringfence.reports.figures.labels import MOST_LABELS, Frame, _box, labelled, spread
 from ringfence.reports.figures.map import distance, map_rows, map_subtitle, map_title
 from ringfence.reports.figures.stretches import Stretch, first_pull_after, stretches
-from ringfence.reports.figures.timeline import timeline_rows, timeline_title
+from ringfence.reports.figures.timeline import share_levels, timeline_rows, timeline_title
 from ringfence.reports.figures.words import KINDS, LEGEND, answer_of, shortened
 from tests.unit.drawing import BROKE, four_kinds, make_arm, make_plan, make_rounds, make_verdict
 
@@ -458,3 +459,65 @@ def test_thinning_keeps_both_ends() -> None:
     assert thinned(rounds[:5]) == rounds[:5]
     kept = thinned(rounds, 10)
     assert (len(kept), kept[0].number, kept[-1].number) == (10, 0, 999)
+
+
+# ------------------------------------------------------------------ axes
+
+
+@pytest.mark.parametrize(
+    ("points", "anchors", "wanted"),
+    [
+        ([1.0, 2.0, 3.0, 50.0], [], [0, 0, 0, 1]),
+        ([1.0, -60.0, 2.0, 3.0], [], [0, -1, 0, 0]),
+        ([1.0, 2.0, 3.0, 4.0, 1.5, 50.0, 51.0], [], [0, 0, 0, 0, 0, 1, 1]),
+        ([1.0, 2.0, 3.0, 4.0, 1.5, 50.0, -40.0], [], [0, 0, 0, 0, 0, 1, -1]),
+        ([1.0, 2.0, 3.0, 50.0], [60.0], [0, 0, 0, 0]),  # an anchor is drawn whatever it costs
+        ([1.0, 2.0, 3.0, 8.0], [], [0, 0, 0, 0]),  # they have room enough
+        ([1.0, 50.0], [], [0, 0]),  # nobody is squeezed
+        ([1.0, 1.0, 1.0, 50.0], [], [0, 0, 0, 0]),  # nothing would be seen without it
+        ([1.0, 1.0, 1.0, 50.0], [0.0], [0, 0, 0, 1]),
+        ([], [0.0], []),
+    ],
+)
+def test_a_far_point_is_beyond_the_others(
+    points: list[float], anchors: list[float], wanted: list[int]
+) -> None:
+    assert list(beyond(points, anchors)) == wanted
+    shifted = beyond([7.0 - 3.0 * one for one in points], [7.0 - 3.0 * one for one in anchors])
+    assert list(shifted) == [-one for one in wanted]
+
+
+def test_wide_intervals_need_room_so_nothing_is_far_beside_them() -> None:
+    points = [1.0, 2.0, 3.0, 50.0]
+    assert list(beyond(points, (), 30.0)) == [0, 0, 0, 0]
+    assert list(beyond(points, (), 3.0)) == [0, 0, 0, 1]
+
+
+def test_an_axis_reaches_to_what_is_near_and_no_further() -> None:
+    points = [1.0, 2.0, 3.0, 500.0]
+    reach = reach_of(points, [p - 0.1 for p in points], [p + 0.1 for p in points], [0.0])
+    assert list(reach.beyond) == [0, 0, 0, 1]
+    assert -1.0 < reach.low < 0.0
+    assert 3.1 < reach.high < 4.0
+    near = points[:3]
+    same = reach_of(near, [p - 0.1 for p in near], [p + 0.1 for p in near], [0.0])
+    assert (same.low, same.high) == (reach.low, reach.high)
+
+
+# ------------------------------------------------------------------ shares in words
+
+
+@pytest.mark.parametrize("most", [1.0, 0.9, 1 / 3, 0.2, 0.016, 0.0004, 2e-7])
+def test_levels_of_a_share_are_told_apart_however_small_it_is(most: float) -> None:
+    shares = [most * k / 40.0 for k in range(1, 41)]
+    rows = [{"share": share} for share in shares]
+    levels = share_levels(rows)
+    assert 2 <= len(levels) == len({*levels}) <= 5
+    tops = [float(one.removeprefix("up to ").removesuffix("%")) / 100.0 for one in levels]
+    for row in rows:
+        k = levels.index(str(row["level"]))
+        assert (tops[k - 1] if k else 0.0) - 1e-12 <= row["share"] <= tops[k] * (1.0 + 1e-9)
+
+
+def test_without_strips_there_are_no_levels() -> None:
+    assert share_levels([]) == []

@@ -128,6 +128,12 @@ class Allowance:
         return max(0, left) // self.prices[arm]
 
 
+def price_of(prices: Floats, arm: int) -> float:
+    """Return an arm's relative price; one price alone is that of all arms."""
+    price: float = prices[min(arm, prices.shape[0] - 1)]
+    return price
+
+
 def next_in_priority(priority: Integers, last: int) -> int:
     """Return the arm of the first rank after `last`, or -1."""
     found = -1

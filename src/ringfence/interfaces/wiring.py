@@ -5,7 +5,7 @@ every room.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, Literal, overload
@@ -292,7 +292,7 @@ def replay(
     *,
     arm: str,
     objective: str,
-    constraints: str | Sequence[str],
+    constraints: str | Sequence[str] = (),
     baseline: str | None = None,
     item: str | None = None,
     budgets: int | Sequence[int] | None = None,
@@ -303,6 +303,7 @@ def replay(
     batch: int | None = None,
     threads: int | None = None,
     functions: Functions | None = None,
+    units: Mapping[str, str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Replay:
@@ -316,7 +317,8 @@ def replay(
     one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
     from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
     or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
-    shown with them if `force` is set. `progress` is told of finished replications.
+    shown with them if `force` is set. `units` are those of the metrics, such as {"seconds": "s"},
+    where limits say some. `progress` is told of finished replications.
 
     >>> import ringfence as rf
     >>> log = {
@@ -364,6 +366,7 @@ def replay(
         baseline=None if baseline is None else str(baseline),
         item=item,
         functions=functions,
+        units=units,
         seed=seed,
     )
     return replay_log(log, rerun, budgets=wanted or None, force=force)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import price_of
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.chance import next_normal, spin
 from ringfence.core.posterior import fill_factors
@@ -108,7 +109,7 @@ def look_ahead(seen: Evidence, fresh: Integers, ahead: Ahead) -> Evidence:
         ahead.counts[i] = seen.counts[i] + fresh[i]
         if fresh[i] == 0 or not seen.alive[i]:
             continue
-        spent += fresh[i] * seen.prices[min(i, seen.prices.shape[0] - 1)]
+        spent += fresh[i] * price_of(seen.prices, i)
         n = float(max(seen.counts[i], 1))
         reach = (1.0 / n - 1.0 / (n + fresh[i])) ** 0.5
         width = seen.estimates.shape[1]

@@ -2,8 +2,9 @@
 
 Optimal computing budget allocation under constraints (Lee, Pujowidianto, Li, Chen and Yap 2012):
 every other arm is held back either by its objective or by its worst constraint, whichever tells it
-apart more clearly. A fixed warm-up would make errors fall slower than exponentially (Wu and Zhou),
-so it grows with the budget. Touches its arguments only, and writes in `work` and `chosen`.
+apart more clearly. The best arm has the root of its rivals' squares, each times its price over the
+best arm's. A fixed warm-up would make errors fall slower than exponentially (Wu and Zhou), so it
+grows with the budget. Touches its arguments only, and writes in `work` and `chosen`.
 """
 
 import math
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import price_of
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.gaps import FURTHEST, apparent_best, margin
 from ringfence.core.posterior import margin_variance
@@ -86,6 +88,11 @@ def root(variance: float, squares: float) -> float:
     return math.sqrt(variance * min(squares, most))
 
 
+def priced(seen: Evidence, arm: int, weight: float) -> float:
+    """Return what so many pulls of an arm cost: the dearer rivals are, the more of the best arm."""
+    return weight * price_of(seen.prices, arm)
+
+
 def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
     """Fill in the proportions where the best arm looks feasible."""
     estimates, covariances, thresholds = seen.estimates, seen.covariances, seen.thresholds
@@ -105,10 +112,10 @@ def weigh_against_feasible(seen: Evidence, best: int, weights: Floats) -> None:
         if lead >= 0.0 and standardised(lead, variance + best_variance) >= violation:
             weights[i] = 1.0 / standardised(lead, variance)
             if variance > 0.0:
-                squares += weights[i] * weights[i] / max(variance, LEAST_NOISE)
+                squares += priced(seen, i, weights[i]) * weights[i] / max(variance, LEAST_NOISE)
         else:
             weights[i] = 1.0 / max(violation, LEAST_GAP)
-    weights[best] = root(best_variance, squares)
+    weights[best] = root(best_variance, squares / price_of(seen.prices, best))
     for c in range(1, estimates.shape[1]):
         slack = thresholds[c - 1] - estimates[best, c]
         weights[best] = max(weights[best], 1.0 / standardised(slack, covariances[best, c, c]))
@@ -128,8 +135,9 @@ def weigh_against_infeasible(seen: Evidence, best: int, weights: Floats) -> None
         )
         weights[i] = 1.0 / standardised(lead, variance)
         if variance > 0.0:
-            squares += weights[i] * weights[i] / max(variance, LEAST_NOISE)
+            squares += priced(seen, i, weights[i]) * weights[i] / max(variance, LEAST_NOISE)
     own = margin_variance(seen.estimates, seen.covariances, best, seen.scales, seen.thresholds)
+    squares /= price_of(seen.prices, best)
     weights[best] = max(root(own, squares), 1.0 / LARGEST_GAP)
 
 

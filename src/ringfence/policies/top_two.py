@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ringfence.core.all_feasible import ALL_FEASIBLE
+from ringfence.core.allowance import price_of
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.cost import (
@@ -98,12 +99,13 @@ def answer(seen: Evidence, work: Work) -> tuple[int, bool]:
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:
     """Choose a batch: each pull goes where the answer is cheapest to overturn.
 
-    Every threat to the answer has a value, minus the log of what a pull is worth that meets it:
+    Every threat to the answer has a value, minus the log of what money is worth that meets it:
     of its chance to be real (its cost, and what hinders it beyond) over the pulls that it rests
-    on. Without these an arm that looks bad by accident is never looked at again. The least value
-    is met by a pull of the arm, or of the best arm by its share in the cost, less a little. Of
-    pulls in flight, and of the batch's own, nothing is known yet but that they make the threats
-    dearer that they meet: values grow by their slopes.
+    on and what one costs. Without these an arm that looks bad by accident is never looked at
+    again. The least value is met by a pull of the arm, or of the best arm by its share in the
+    cost, less a little; of two prices the cheaper arm is pulled the more often. Of pulls in
+    flight, and of the batch's own, nothing is known yet but that they make the threats dearer
+    that they meet: values grow by their slopes.
     """
     fill_shrunk(
         work.shrunk, work.backing,
@@ -111,7 +113,7 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> No
     )  # fmt: skip
     best, best_margin = find_best(seen, work)
     fill_threats(seen, best, best_margin, work)
-    fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)
+    fill_values(seen.alive, best, seen.prices, HASTE / max(seen.left[0], 1), work)
     met = float(seen.in_flight[best])
     for i in range(seen.counts.shape[0]):
         for _ in range(seen.in_flight[i]):
@@ -146,7 +148,8 @@ def choose_for(question: Question) -> Choose:
             cost = own_cost(
                 estimates, covariances, i, n, work.marked[i], feasible, limits, work.cost
             )
-            weight, _, hasty, _, slope = weigh(cost, 0.0, 1.0, n, 0.0, hurry, 0.0)
+            price = price_of(seen.prices, i)
+            weight, _, hasty, _, slope = weigh(cost, 0.0, 1.0, n, 0.0, hurry, 0.0, price, price)
             work.pulls[i], work.slopes[i] = n, slope
             work.values[i] = hasty + math.log(weight)
             promised = seen.in_flight[i]

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ringfence.core.allowance import price_of
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import NEVER
 from ringfence.core.gaps import leader
 from ringfence.core.hours import Hours
-from ringfence.core.urgency import ALONE, HASTE, NOBODY, most_urgent
+from ringfence.core.urgency import ALONE, HASTE, NOBODY, by_price, most_urgent
 from ringfence.policies.evidence import Evidence
 
 GROUPS = 64  # of a batch: what was promised is reckoned with from one to the next
@@ -57,8 +58,8 @@ def make_work(arm_count: int, attribute_count: int) -> HoursRoom:
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: HoursRoom) -> None:
     """Choose a batch: a part in turn, and each other pull where the answer is cheapest to overturn.
 
-    Of the two arms of a threat the one is pulled that sharpens their difference more, by chance in
-    proportion.
+    Of the two arms of a threat the one is pulled that sharpens their difference more for its
+    price, by chance in proportion.
     """
     hours: Any = seen.hours  # there are some, or another rule is asked
     slots = chosen.shape[0]
@@ -155,9 +156,11 @@ def fill_threats(
 ) -> None:
     """Put how urgent every living arm's threat is in place, and the best arm's share of the pulls.
 
-    A threat is the more urgent the less it costs, and the fewer pulls' worth is known of it.
+    A threat is the more urgent the less it costs, and the fewer pulls' worth is known of it, at the
+    mean price of a pull that meets it.
     """
     arm_count, total, alive_count, noise = seen.counts.shape[0], 0.0, 0, 0.0
+    best_price = price_of(seen.prices, best)
     for i in range(arm_count):
         if seen.alive[i]:
             total += work.pulls[i]
@@ -168,23 +171,29 @@ def fill_threats(
         if not seen.alive[i] or i == best:
             continue
         if best_margin > 0.0:
-            work.values[i], work.shares[i] = nearing(seen, best, i, best_margin, work)
+            work.values[i], share = nearing(seen, best, i, best_margin, work)
+            work.shares[i], mean_price = by_price(share, price_of(seen.prices, i), best_price)
+            work.values[i] += math.log(mean_price)
             continue
         apart = work.joint[i, i] + work.joint[best, best] - 2.0 * work.joint[i, best]
         lead = max(seen.estimates[i, 0] - seen.estimates[best, 0], 0.0)
         alone = 2.0 * over_limits(seen, i, work)
         both = lead * lead / apart if apart > 0.0 else (NEVER if lead > 0.0 else 0.0)
         known = noise / alive_count / apart if apart > 0.0 else work.pulls[i]
-        hasty = 1.0 + known * HASTE / max(seen.left[0], 1.0)
-        work.values[i] = 0.5 * (both + alone) * hasty + math.log(max(known, 1e-300))
         if both > 0.0 or alone == 0.0:
             mine = sharpening(i, best, i, hours, work)
             other = sharpening(best, best, i, hours, work)
             part = both / (both + alone) if both > 0.0 else 1.0
             work.shares[i] = part * (other / (mine + other) if mine + other > 0.0 else 0.5)
+        price = price_of(seen.prices, i)
+        work.shares[i], mean_price = by_price(work.shares[i], price, best_price)
+        known *= mean_price
+        hasty = 1.0 + known * HASTE / max(seen.left[0], 1.0)
+        work.values[i] = 0.5 * (both + alone) * hasty + math.log(max(known, 1e-300))
     own = under_limits(seen, best, work) if best_margin <= 0.0 else over_limits(seen, best, work)
     crowd = max(work.pulls[best] * alive_count / total, 1.0)
-    work.values[best] = ALONE * own + math.log(work.pulls[best]) + 2.0 * math.log(crowd)
+    work.values[best] = ALONE * own + math.log(work.pulls[best] * best_price)
+    work.values[best] += 2.0 * math.log(crowd)
 
 
 def sharpening(arm: int, best: int, rival: int, hours: Hours, work: HoursRoom) -> float:

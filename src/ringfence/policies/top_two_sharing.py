@@ -98,7 +98,7 @@ def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom
     )  # fmt: skip
     best, _, best_margin = leader(work.shrunk, seen.alive, seen.scales, work.zeros, seen.priority)
     fill_threats(seen, sharing, best, best_margin, work)
-    fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)
+    fill_values(seen.alive, best, seen.prices, HASTE / max(seen.left[0], 1), work)
     met = float(seen.in_flight[best])
     for i in range(seen.counts.shape[0]):
         for _ in range(seen.in_flight[i]):

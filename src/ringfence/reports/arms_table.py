@@ -55,10 +55,11 @@ def layouts(
     names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
     name = _text("arm", [arm.name for arm in arms], least=_LONG_NAME, most=_LONG_NAME)
     slim = replace(name, least=_NARROW_NAME)
-    chances = [
-        _numbers(("chance", "best"), [brief_chance(arm.chance_best) for arm in arms]),
-        _numbers(("chance", "feasible"), [brief_chance(arm.chance_feasible) for arm in arms]),
-    ]
+    has_limits = bool(verdict.problem.constraints)
+    chances = [_numbers(("chance", "best"), [brief_chance(arm.chance_best) for arm in arms])]
+    if has_limits:
+        feasible = [brief_chance(arm.chance_feasible) for arm in arms]
+        chances.append(_numbers(("chance", "feasible"), feasible))
     whole = [_estimates(one, limits, arms, whole=True) for one in names]
     brief = [_estimates(one, limits, arms, whole=False) for one in names]
     folded = [replace(one, head=_folded(one.head)) for one in brief]
@@ -70,12 +71,13 @@ def layouts(
     looks = _text("looks", [LOOKS[arm.kind] for arm in arms], least=len("past a limit"))
     reasons = [reason(arm, verdict, brief=True) for arm in arms]
     why = _text("why", reasons, least=_NARROW_REASON, most=_LONG_REASON)
+    sides = [looks] if has_limits else []  # without limits there are no sides to be on
     rich = [
-        [name, *chances, *whole, *counts, margins, looks, why],
-        [name, *chances, *brief, *counts, margins, looks, why],
-        [name, *chances, *brief, *counts, looks, why],
-        [name, *chances, *brief, *counts, looks],
-        [name, *chances, *folded, *counts, looks],
+        [name, *chances, *whole, *counts, *[margins] * has_limits, *sides, why],
+        [name, *chances, *brief, *counts, *[margins] * has_limits, *sides, why],
+        [name, *chances, *brief, *counts, *sides, why],
+        [name, *chances, *brief, *counts, *sides],
+        [name, *chances, *folded, *counts, *sides],
         [name, *chances, *brief, *counts],
     ]
     found = [Layout(tuple(columns)) for columns in rich]

@@ -89,7 +89,8 @@ def record_html(
     `shared` is what arms did on items or in hours that they share, and the items that are shown.
     """
     definition = plan.definition
-    drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
+    kinds = ["map"] * bool(plan.problem.constraints) + ["differences", "timeline", "evidence"]
+    drawn = study_pictures(plan, verdict, rounds, kinds)
     pictures = drawn or {}
     title = f"{definition.name}: decision record"
     parts = [
@@ -130,7 +131,8 @@ def _picture(pictures: Mapping[str, str], kind: str) -> str:
 
 def _arms(plan: Plan, verdict: Verdict) -> str:
     whole = layouts(verdict, plan.problem.constraints, ordered_arms(verdict))[0]
-    note = "Estimates are followed by 95% intervals; the margin is in units of the noise."
+    note = "Estimates are followed by 95% intervals"
+    note += "; the margin is in units of the noise." if plan.problem.constraints else "."
     return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
 
 

@@ -20,13 +20,13 @@ from ringfence.core.baseline import (
     fill_difference_scales,
     fill_differences,
 )
+from ringfence.core.exhausting import keep_open
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.sharing import (
     fill_difference_roots,
     fill_own,
     fill_rooms,
     fill_sharing,
-    keep_open,
     no_sharing,
     sharing_work,
 )
@@ -211,7 +211,7 @@ def make_body(
             begin(seen, state, fresh)
             if shares:
                 fill_rooms(seen.sharing, counts, design.blocks)
-                keep_open(fresh, seen.sharing.rooms, counts, alive, 0)
+                keep_open(fresh, seen.sharing.rooms, alive, priority, prices, 0)
             pulled, spent, step, gone, lost_in, goes_on = 0, 0, 0, 0, -1, True
             while goes_on:
                 for i in range(arm_count):
@@ -265,7 +265,9 @@ def make_body(
                     tally.misjudged[0] += 1
                     return
                 if shares and goes_on:
-                    goes_on = keep_open(fresh, seen.sharing.rooms, counts, alive, design.slots)
+                    goes_on = keep_open(
+                        fresh, seen.sharing.rooms, alive, priority, prices, design.slots
+                    )
                 if chooses and goes_on and size * design.dearest > left:
                     goes_on = keep_paid(fresh, prices, left, priority)
                 if drops and state.dropped_count[0] > gone and lost_in < 0:

@@ -26,12 +26,18 @@ from ringfence.core.errors import (
 )
 from ringfence.core.problem import Problem
 from ringfence.core.stated import require_covariance
+from ringfence.core.units import require_known_metrics
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
 from ringfence.simulation.reading import toml_file
 from ringfence.simulation.shared_laws import on_blocks
-from ringfence.simulation.tables import read_columns, table_instance, wanted_columns
+from ringfence.simulation.tables import (
+    read_columns,
+    require_divisor,
+    table_instance,
+    wanted_columns,
+)
 from ringfence.simulation.truths import true_attributes
 
 _SHAPE = ConfigDict(extra="forbid", strict=True)
@@ -60,9 +66,10 @@ class _Blocks(BaseModel):
 class _File(BaseModel):
     model_config = _SHAPE
     objective: str
-    constraints: list[str]
+    constraints: list[str] = []
     answer: str = BEST_FEASIBLE.name
     baseline: str | None = None
+    units: dict[str, str] | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     noise: _Noise
@@ -89,7 +96,6 @@ _RULES = {
 
 _MISSING = {
     "objective": "Add one, such as objective = 'minimize mean(loss)'.",
-    "constraints": "Add them, such as constraints = ['mean(risk) <= 1.0'].",
     "noise": "Add a table [noise] with a family.",
     "family": f"Add one of {', '.join(FAMILIES)} or table.",
     "mean": "Add one number a metric, such as mean = [1.0, 0.95].",
@@ -133,8 +139,13 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(
-        file.objective, file.constraints, functions=functions, answer=file.answer
+        file.objective,
+        file.constraints,
+        functions=functions,
+        answer=file.answer,
+        units=file.units,
     ).with_possible_limits()
+    require_known_metrics(file.units or {}, (*problem.metrics, *(file.metrics or ())))
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):
@@ -150,7 +161,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         raise InputError("arms must hold at least one arm. Add one under [arms].")
     means = np.array([_mean(arm, label, metrics, families) for label, arm in file.arms.items()])
     covariances = _covariances(file, metrics, families)
-    law = _law(problem.judged, metrics, families, means, covariances)
+    law = _law(problem.judged, metrics, families, means, covariances, list(file.arms))
     if file.blocks is not None:
         law = _law_on_blocks(law, file.blocks.variance, problem.judged, metrics)
     return require_sound(Instance(name, problem, tuple(file.arms), law, file.baseline))
@@ -358,6 +369,7 @@ def _law(
     families: Sequence[str],
     means: Floats,
     covariances: Sequence[Floats],
+    arms: Sequence[str],
 ) -> Law:
     """Return the law of the oriented attributes; metrics that no expression uses are dropped."""
     used = list(problem.metrics)
@@ -374,9 +386,8 @@ def _law(
     kind_numbers = np.array([FAMILIES.index(kind) for kind in kinds])
     metric_means = np.ascontiguousarray(means[:, columns])
     if not all(attribute.statistic == "mean" for attribute in problem.attributes):
-        return _sampled_law(
-            problem, MixedArrays(kind_numbers, metric_means, factors, metric_of, problem.signs)
-        )
+        arrays = MixedArrays(kind_numbers, metric_means, factors, metric_of, problem.signs)
+        return _sampled_law(problem, arrays, arms)
     if rows == list(range(len(used))):
         signs = problem.signs
         oriented = [part[np.ix_(metric_of, metric_of)] * np.outer(signs, signs) for part in parts]
@@ -394,9 +405,14 @@ def _law(
     )
 
 
-def _sampled_law(problem: Problem, arrays: MixedArrays) -> SampledLaw:
+def _sampled_law(problem: Problem, arrays: MixedArrays, arms: Sequence[str]) -> SampledLaw:
     """Return the law of attributes that are measured on a record of pulls."""
     recipe = problem.recipe
+    for attribute in problem.attributes:
+        if attribute.is_ratio:
+            column = arrays.means[:, problem.metrics.index(attribute.others[0])]
+            for arm in np.flatnonzero(column == 0.0)[:1]:
+                require_divisor(attribute, 0.0, f"arm {arms[arm]!r}")
     truths = [
         true_attributes(recipe, arrays.families, *of)
         for of in zip(arrays.means, arrays.factors, strict=True)

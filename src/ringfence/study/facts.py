@@ -15,7 +15,7 @@ from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
 from ringfence.core.pricing import Pricing
 
-_SPARED = ("prices", "blocks", "lag", "stop", "pricing")
+_SPARED = ("prices", "blocks", "lag", "stop", "units", "pricing")
 NO_HOUR = -1  # in arrays, where no hour was kept
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 
@@ -39,6 +39,8 @@ class Definition:
     pull t is decided from the pulls up to t - lag; without one, whoever begins the study says.
     `blocks` say what pulls of different arms share, as `study/sharing.py` reads it. With a `stop`
     the study ends when its answer is proven at that "confidence", as `study/stopping.py` reads it.
+    The texts of `objective` and `constraints` are kept as they were written; `units` are those of
+    metrics.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Definition:
     blocks: Mapping[str, Any] = field(default_factory=dict)
     lag: int | None = None
     stop: Mapping[str, Any] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     pricing: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -17,7 +17,7 @@ from ringfence.core.errors import InputError
 from ringfence.core.money import read_budget
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.completing import policies
-from ringfence.interfaces.cli.options import POLICY_HELP, Json
+from ringfence.interfaces.cli.options import POLICY_HELP, Json, Units, units_given
 
 if TYPE_CHECKING:
     from ringfence.interfaces.drafts import ByCommand, ByPython, ByTable, Draft
@@ -43,6 +43,7 @@ def init(
         list[str] | None,
         typer.Option("--constraint", help="Such as 'p95(latency_ms) <= 200'; may be repeated."),
     ] = None,
+    unit: Units = None,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -111,6 +112,7 @@ def init(
     draft = Draft(
         known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), 0, policy, seed,
         _shared(items, target, is_column=table is not None, seeds=seeds, every=every), stop,
+        units_given(unit),
         _prices({"price": price, "price_guess": price_guess, "price_cap": price_cap}),
     )  # fmt: skip
     amount = None if budget is None else _budget(budget)
@@ -198,12 +200,11 @@ class _Given:
         if not self.is_nothing:
             names = named_arms(self.arms) if self.arms is not None else self._logged_arms()
             objective, limits = self.objective or "", self.constraints
-            for key, value, example in (
-                ("--objective", objective, drafts.EXAMPLE_OBJECTIVE),
-                ("--constraint", limits, drafts.EXAMPLE_CONSTRAINTS[0]),
-            ):
-                if not value:
-                    raise InputError(f"{key} is missing. Add it, such as {key} '{example}'.")
+            if not objective:
+                example = drafts.EXAMPLE_OBJECTIVE
+                raise InputError(
+                    f"--objective is missing. Add it, such as --objective '{example}'."
+                )
         made = replace(
             draft, arms=names, objective=objective, constraints=limits, way=self._way(draft, target)
         )

@@ -5,12 +5,12 @@ from typing import Any
 
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.charts.themes import LABEL_LIMIT
+from ringfence.reports.figures.axes import reach_of
 from ringfence.reports.figures.differences import (
     difference_rows,
     difference_subtitle,
     difference_title,
 )
-from ringfence.reports.figures.labels import bounds
 from ringfence.reports.figures.words import shortened
 from ringfence.reports.verdict import interval
 from ringfence.study.facts import Round
@@ -44,15 +44,25 @@ def differences_chart(
 
 def _panel(alt: Any, rows: Sequence[dict[str, Any]]) -> Any:
     """Return the arms by one attribute, with a line where they would be level with the answer."""
-    points = [0.0, *(row["value"] for row in rows)]
-    left, right = bounds(points, [row["low"] for row in rows], [row["high"] for row in rows])
+    reach = reach_of(
+        [row["value"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        [0.0],
+    )
+    left, right = reach.low, reach.high
+
+    def inside(value: float) -> float:
+        return min(max(value, left), right)
+
     drawn = [
-        {**row, "from": max(row["low"], left), "to": min(row["high"], right),
+        {**row, "at": inside(row["value"]), "from": inside(row["low"]), "to": inside(row["high"]),
+         "beyond": f"{row['value']:+.3g} {'→' if side > 0 else '←'}" if side else "",
          "shown": f"{row['value']:+.3g} ({interval(row['low'], row['high'], digits=3)})"}
-        for row in rows
+        for row, side in zip(rows, reach.beyond, strict=True)
     ]  # fmt: skip
     scale = alt.Scale(domain=[left, right], nice=False, zero=False)
-    x = alt.X("value:Q", scale=scale, axis=alt.Axis(tickCount=5)).title(
+    x = alt.X("at:Q", scale=scale, axis=alt.Axis(tickCount=5)).title(
         f"difference ({rows[0]['better']} is better)"
     )
     y = alt.Y("name:N", title=None, sort=alt.EncodingSortField("place", op="min"))
@@ -78,6 +88,12 @@ def _panel(alt: Any, rows: Sequence[dict[str, Any]]) -> Any:
                 x=x, y=y, tooltip=tips
             ),
         ]
+    for row in (row for row in drawn if row["beyond"]):
+        right_of = row["at"] <= left
+        note = alt.Chart(alt.Data(values=[row])).mark_text(
+            style="note", align="left" if right_of else "right", dx=9 if right_of else -9
+        )
+        layers.append(note.encode(x=x, y=y, text="beyond:N"))
     return alt.layer(*layers).properties(
         width=WIDTH,
         height=STEP * max(len(rows), 2),

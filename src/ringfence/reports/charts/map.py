@@ -9,7 +9,8 @@ from typing import Any
 
 from ringfence.core.strict import strict
 from ringfence.reports.charts.saving import altair
-from ringfence.reports.figures.labels import SIDES, Box, Frame, bounds, labelled
+from ringfence.reports.figures.axes import Reach, reach_of
+from ringfence.reports.figures.labels import SIDES, Box, Frame, labelled
 from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
 from ringfence.reports.figures.words import INSIDE, LEGEND, kinds_of
 from ringfence.reports.verdict import interval, sentence
@@ -37,21 +38,20 @@ def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: b
     """Return the map of all arms that could be judged."""
     alt = altair()
     rows = map_rows(verdict)
-    frame = _frame(rows)
-    rows = labelled(
-        [{**row, "x": row["margin"], "y": row["value"]} for row in rows], frame, [_border(frame)]
-    )
+    across, up = _reaches(rows)
+    frame = _frame(across, up)
+    rows = labelled(_placed(rows, across, up, frame), frame, [_border(frame)])
     rows = [_clamped(row, frame) for row in rows]
     objective = plan.problem.objective
     better = "lower" if objective.direction == "minimize" else "higher"
     x = alt.X(
-        "margin:Q",
+        "x:Q",
         title="worst margin, in units of noise: feasible up to 0",
         scale=alt.Scale(domain=[frame.left, frame.right], nice=False, zero=False),
         axis=alt.Axis(tickCount=8),
     )
     y = alt.Y(
-        "value:Q",
+        "y:Q",
         title=f"{objective.attribute} ({better} is better)",
         scale=alt.Scale(domain=[frame.bottom, frame.top], nice=False, zero=False),
         axis=alt.Axis(tickCount=7),
@@ -76,23 +76,45 @@ def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: b
     )
 
 
-def _frame(rows: Sequence[dict[str, Any]]) -> Frame:
+def _reaches(rows: Sequence[dict[str, Any]]) -> tuple[Reach, Reach]:
+    """Return how far the axes reach: to the limit and the answer always."""
     if not rows:
-        return Frame(-1.0, 1.0, 0.0, 1.0, WIDTH, HEIGHT)
+        return Reach(-1.0, 1.0, ()), Reach(0.0, 1.0, ())
     spans = rows if len(rows) <= _MOST_WITH_INTERVALS else rows[:1]
-    left, right = bounds(
-        [0.0, *(row["margin"] for row in rows)],
+    named = [row for row in rows if row["is_answer"]]
+    across = reach_of(
+        [row["margin"] for row in rows],
         [row["margin_low"] for row in spans],
         [row["margin_high"] for row in spans],
+        [0.0, *(row["margin"] for row in named)],
     )
-    wide = right - left
-    left, right = min(left, -0.16 * wide), max(right, 0.16 * wide)  # room for the two words
-    bottom, top = bounds(
+    up = reach_of(
         [row["value"] for row in rows],
         [row["low"] for row in spans],
         [row["high"] for row in spans],
+        [row["value"] for row in named],
     )
-    return Frame(left, right, bottom, top + 0.08 * (top - bottom), WIDTH, HEIGHT)
+    return across, up
+
+
+def _frame(across: Reach, up: Reach) -> Frame:
+    wide = across.high - across.low
+    left, right = min(across.low, -0.16 * wide), max(across.high, 0.16 * wide)  # room for two words
+    return Frame(left, right, up.low, up.high + 0.08 * (up.high - up.low), WIDTH, HEIGHT)
+
+
+def _placed(
+    rows: Sequence[dict[str, Any]], across: Reach, up: Reach, frame: Frame
+) -> list[dict[str, Any]]:
+    """Return the rows with where they are drawn; one that lies `beyond` a border says how far."""
+    placed = []
+    for row, side, level in zip(rows, across.beyond, up.beyond, strict=True):
+        far = [f"{row['margin']:.3g} {'→' if side > 0 else '←'}"] if side else []
+        far += [f"{row['value']:.3g} {'↑' if level > 0 else '↓'}"] if level else []
+        x = min(max(row["margin"], frame.left), frame.right)
+        y = min(max(row["value"], frame.bottom), frame.top)
+        placed.append({**row, "x": x, "y": y, "beyond": ", ".join(far)})
+    return placed
 
 
 def _border(frame: Frame) -> Box:
@@ -105,10 +127,10 @@ def _clamped(row: dict[str, Any], frame: Frame) -> dict[str, Any]:
     """Return the row with the ends of its intervals as far as they are drawn."""
     return {
         **strict(row),
-        "x_low": max(row["margin_low"], frame.left),
-        "x_high": min(row["margin_high"], frame.right),
-        "y_low": max(row["low"], frame.bottom),
-        "y_high": min(row["high"], frame.top),
+        "x_low": min(max(row["margin_low"], frame.left), frame.right),
+        "x_high": max(min(row["margin_high"], frame.right), frame.left),
+        "y_low": min(max(row["low"], frame.bottom), frame.top),
+        "y_high": max(min(row["high"], frame.top), frame.bottom),
         "shown": f"{row['value']:.4g} ({interval(row['low'], row['high'])})",
         "shown_margin": f"{row['margin']:.3g} "
         f"({interval(row['margin_low'], row['margin_high'], digits=3)})",

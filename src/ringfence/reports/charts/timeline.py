@@ -11,6 +11,7 @@ from ringfence.reports.figures.timeline import (
     RUNNING,
     SETTLED,
     WITHDRAWN,
+    share_levels,
     timeline_rows,
     timeline_title,
 )
@@ -54,14 +55,16 @@ def timeline_chart(
             alt.Tooltip("pulls:Q", title="its pulls", format=","),
             alt.Tooltip("share:Q", title="share", format=".0%"),
         ]
-        opacity = alt.Opacity("share:Q", title="share of pulls").scale(
-            domain=[0, max((row["share"] for row in rows), default=1.0)], range=[0.08, 1.0]
+        levels = share_levels(rows)
+        legend = alt.Legend(orient="bottom", symbolType="square") if levels else None
+        opacity = alt.Opacity("level:O", title="share of pulls", sort=None, legend=legend).scale(
+            type="ordinal", domain=levels, range=[(k + 1) / len(levels) for k in range(len(levels))]
         )
         strips = alt.Chart(alt.Data(values=rows)).mark_rect(style="first", height=STEP - 4)
         bars = [
             strips.encode(
                 **axes,
-                opacity=opacity.legend(orient="bottom", format=".0%", symbolType="square"),
+                opacity=opacity,
                 tooltip=tips,
             )
         ]

@@ -3,7 +3,6 @@
 Sizes are in the pixels of the drawn picture; a name's width is reckoned from its letters.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,6 @@ SIDES = ("upper right", "lower right", "upper left", "lower left")
 MOST_TRIED = 75  # in a crowd only outliers would find room, and these matter least
 _LETTER, _LINE = 6.2, 12.0  # of the labels' font, with some air
 _ACROSS, _UP, _MARK = 6.0, 4.0, 5.0  # from a mark's centre to its label, and to its own edge
-_REACH = 0.4  # how far beyond the points intervals may widen a picture, as a share
-_AIR = 0.07
 
 Box = tuple[float, float, float, float]
 
@@ -39,27 +36,6 @@ class Frame:
         return across * self.width, (1.0 - up) * self.height
 
 
-def bounds(
-    points: Sequence[float], lows: Sequence[float], highs: Sequence[float]
-) -> tuple[float, float]:
-    """Return the range to show: all points with some air, and of intervals what is in reach.
-
-    An arm that was hardly pulled has an interval that would squeeze all others into a line.
-    """
-    lows = [one for one in lows if math.isfinite(one)]  # open ends reach to the edge
-    highs = [one for one in highs if math.isfinite(one)]
-    low, high = min(points), max(points)
-    if high <= low:
-        low, high = min([low, *lows]), max([high, *highs])
-        if high <= low:
-            room = 0.1 * abs(low) or 1.0
-            return low - room, high + room
-    reach = _REACH * (high - low)
-    low, high = max(min([low, *lows]), low - reach), min(max([high, *highs]), high + reach)
-    air = _AIR * (high - low)
-    return low - air, high + air
-
-
 def labelled(
     rows: Sequence[dict[str, Any]], frame: Frame, avoid: Sequence[Box] = ()
 ) -> list[dict[str, Any]]:
@@ -67,7 +43,8 @@ def labelled(
 
     Rows come in order of importance and have x and y. A name is given the first side on which it
     stays inside, and clear of all marks and of the names before it; where it can be, clear of what
-    it should `avoid` too. The first row is always named.
+    it should `avoid` too. The first row is always named, and so is one that lies `beyond` the
+    border, with where it is.
     """
     centres = [frame.place(row["x"], row["y"]) for row in rows]
     taken: list[Box] = [(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in centres]
@@ -76,12 +53,13 @@ def labelled(
     for place, row in enumerate(rows):
         text = _text(row)
         side = ""
-        if given < MOST_LABELS and place < MOST_TRIED:
+        must = place == 0 or bool(row.get("beyond"))
+        if must or (given < MOST_LABELS and place < MOST_TRIED):
             others = taken[:place] + taken[place + 1 :]
             side = _free_side(centres[place], text, [*others, *avoid], frame)
             side = side or _free_side(centres[place], text, others, frame)
-            if not side and place == 0:  # the first must be named, whatever lies beneath
-                side = _least_crowded(centres[place], text, others)
+            if not side and must:  # whatever lies beneath
+                side = _least_crowded(centres[place], text, others, frame)
         if side:
             given += 1
             taken.append(_box(centres[place], text, side))
@@ -91,23 +69,29 @@ def labelled(
 
 def _text(row: dict[str, Any]) -> str:
     name = shortened(row["name"], IN_LABEL)
+    if row.get("beyond"):
+        return f"{name}: {row['beyond']}"
     return name if row.get("phase") is None else f"{name}, phase {row['phase']}"
 
 
 def _free_side(centre: tuple[float, float], text: str, others: Sequence[Box], frame: Frame) -> str:
     for side in SIDES:
         box = _box(centre, text, side)
-        inside = (
-            box[0] >= 0.0 and box[1] >= 0.0 and box[2] <= frame.width and box[3] <= frame.height
-        )
-        if inside and not any(_overlap(box, other) for other in others):
+        if _is_inside(box, frame) and not any(_overlap(box, other) for other in others):
             return side
     return ""
 
 
-def _least_crowded(centre: tuple[float, float], text: str, others: Sequence[Box]) -> str:
-    def crossed(side: str) -> int:
-        return sum(_overlap(_box(centre, text, side), other) for other in others)
+def _is_inside(box: Box, frame: Frame) -> bool:
+    return box[0] >= 0.0 and box[1] >= 0.0 and box[2] <= frame.width and box[3] <= frame.height
+
+
+def _least_crowded(
+    centre: tuple[float, float], text: str, others: Sequence[Box], frame: Frame
+) -> str:
+    def crossed(side: str) -> tuple[bool, int]:
+        box = _box(centre, text, side)
+        return not _is_inside(box, frame), sum(_overlap(box, other) for other in others)
 
     return min(SIDES, key=crossed)
 

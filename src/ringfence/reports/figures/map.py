@@ -75,13 +75,16 @@ def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
         )
     first.append(used_in_words(verdict, ","))
     first.append("bars: 95% intervals")
-    unjudged = sum(arm.margin is None for arm in verdict.arms)
+    unjudged = sum(arm.kind is None for arm in verdict.arms)
     left_out = len(verdict.arms) - unjudged - len(rows)
     second = []
     if left_out:
         second.append(f"{counted(left_out, 'arm')} further from the answer not drawn")
     if unjudged:
         second.append(f"{counted(unjudged, 'arm')} could not be judged")
+    far = sum(bool(row.get("beyond")) for row in rows)
+    if far:
+        second.append(f"{counted(far, 'arm')} beyond the border, named with how far")
     lines = ["; ".join(first)]
     return [*lines, "; ".join(second)] if second else lines
 

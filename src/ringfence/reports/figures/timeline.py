@@ -5,6 +5,7 @@ adaptive policy drops none (only arms that cannot be evaluated are withdrawn), b
 hopeless ones less and less: a strip an arm, of its share of each stretch of pulls.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,9 @@ from ringfence.study.verdict import ArmVerdict, Status, Verdict
 
 MOST_BARS = 40
 MOST_STRETCHES = 32
+_LEVELS = 5
+_STEPS = [unit / 10**power for power in range(9, 0, -1) for unit in (1, 2, 5)]
+_SLACK = 1e-9  # of a step: shares are rounded
 ANSWER, RUNNING, REJECTED = "the answer", "in the running", "rejected"
 SETTLED, WITHDRAWN = "settled", "withdrawn"
 _FATES = {
@@ -55,6 +59,21 @@ def _strips(verdict: Verdict, rounds: Sequence[Round]) -> list[dict[str, Any]]:
                 share = pulls / (one.end - one.start)
                 rows.append(_row(verdict, arm, place, one.start, one.end, pulls, share))
     return rows
+
+
+def share_levels(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Give each strip the `level` of its share, in words, and return all levels, least first.
+
+    They are steps up to the largest share, of which no two read alike, however small it is.
+    """
+    most = max((row["share"] for row in rows), default=0.0)
+    if most <= 0.0:
+        return []
+    step = next(step for step in _STEPS if most <= _LEVELS * step)
+    words = [f"up to {100.0 * step * k:g}%" for k in range(1, math.ceil(most / step - _SLACK) + 1)]
+    for row in rows:
+        row["level"] = words[min(math.ceil(row["share"] / step - _SLACK), len(words)) - 1]
+    return words
 
 
 def by_departure(verdict: Verdict) -> list[ArmVerdict]:
