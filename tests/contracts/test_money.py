@@ -109,6 +109,7 @@ def test_caps_are_never_exceeded_whatever_happens(policy: str) -> None:
         study = create(
             "memory://", policy=policy, price_cap=CAPS, budget=f"{budget} USD", seed=seed,
             retries=int(rng.integers(0, 3)), max_failures=1 + seed % 2,
+            lag=(1, 5, 9)[seed % 3] if policy in ("top-two", "ocba-co") else None,
         )  # fmt: skip
         rises = 2
         while given := study.ask(int(rng.integers(1, 6))):

@@ -302,7 +302,7 @@ OTHERS: dict[str, tuple[Act, str]] = {
     ),
     "a budget in words": (
         lambda s: s.study.raise_budget("more"),  # type: ignore[arg-type]
-        "budget = 'more' must be",
+        'budget = "more" must be',
     ),
     "a budget beyond counting": (lambda s: s.study.raise_budget(10**15), "must be at most"),
     "past of an unknown arm": (

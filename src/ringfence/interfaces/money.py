@@ -33,7 +33,7 @@ def funds_of(
     arms: Sequence[str], budget: Any, price: Any = None, guess: Any = None, cap: Any = None
 ) -> Funds:
     """Return what a budget pays for what, as users wrote it."""
-    said = read_budget(budget) if isinstance(budget, str) else None
+    said = _said(budget)
     if said is None or said.is_pulls:
         pulls = whole_budget(budget) if said is None else int(said.amount)
         for key, value in zip(KEYS, (price, guess, cap), strict=True):
@@ -52,7 +52,7 @@ def budget_in(plan: Plan, budget: Any) -> int:
     """Return a budget of a study that exists: in its unit, which may be left out."""
     pricing = plan.pricing
     if pricing is None:
-        said = read_budget(budget) if isinstance(budget, str) else None
+        said = _said(budget)
         if said is not None and not said.is_pulls:
             raise InputError(
                 f'budget = "{said}" is in {said.unit}, and study {plan.definition.name!r} counts '
@@ -63,6 +63,18 @@ def budget_in(plan: Plan, budget: Any) -> int:
         budget = f"{budget!r} {pricing.unit}"
     said = read_budget(budget)
     return pricing.limit(Money(said.amount, pricing.unit) if said.is_pulls else said)
+
+
+def _said(budget: Any) -> Money | None:
+    """Return a budget that was written with its unit; a number in quotes has none."""
+    if not isinstance(budget, str):
+        return None
+    if budget.strip().replace("_", "").isdecimal():
+        raise InputError(
+            f"budget = {budget!r} must be a whole number of pulls, without quotes, or an amount "
+            f'with a unit. Write budget = {int(budget)}, or budget = "{int(budget)} USD".'
+        )
+    return read_budget(budget)
 
 
 def told_cost(plan: Plan, metrics: Mapping[str, Any], cost: Any) -> Mapping[str, Any]:

@@ -152,12 +152,16 @@ def fail(
     timed_out: Annotated[
         bool, typer.Option("--timed-out", help="It took too long, and was ended for that.")
     ] = False,
+    cost: Annotated[
+        float | None,
+        typer.Option("--cost", help="What it cost, where prices are told with pulls."),
+    ] = None,
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Record that an evaluation failed."""
     known = open_study(study, storage)
-    became = known.fail(pull, error, lease=lease, charge=charge, timed_out=timed_out)
+    became = known.fail(pull, error, lease=lease, charge=charge, timed_out=timed_out, cost=cost)
     show_status(became, json=json)
 
 
@@ -269,11 +273,12 @@ def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         output.print_json(document)
     else:
         if found.is_sound:
-            unit = "" if known.desk.plan.pricing is None else f" {known.desk.plan.unit}"
+            plan = known.desk.plan
+            budget = plan.in_words(known.desk.head.budget)
             again = "every decision" if not found.notes else "every other decision"
             output.say(
                 f"{found.study} is sound: {found.told} told, {found.issued} issued, {found.failed} "
-                f"failed, of {found.budget}{unit}; {again} is the same when made again."
+                f"failed, of {budget}; {again} is the same when made again."
             )
         for problem in found.problems:
             output.say(f"problem: {problem}")
