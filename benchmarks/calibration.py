@@ -2,7 +2,7 @@
 
 Every study is decided by the product's own rules, round by round, from estimated noise; only the
 storage is left out. Run it with `python -m benchmarks.calibration --help`; the table in
-docs/explanation/verdict.md is its output with the defaults. With `--correlation 0.5` the n-th
+docs/research/calibration.md is its output with the defaults. With `--correlation 0.5` the n-th
 pulls of all arms share blocks, and what every pull is made of is so correlated between them.
 """
 
