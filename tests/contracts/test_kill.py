@@ -29,7 +29,7 @@ ARMS = ("one", "two", "three", "four")
 WORKERS = 3
 KILLS = int(os.environ.get("RINGFENCE_KILLS", "5"))
 BUDGET = 30 * KILLS
-PATIENCE_SECONDS = 8.0 * KILLS
+PATIENCE_SECONDS = 20.0 * KILLS
 
 
 def make(storage: Any, policy: str, batch: int, **changes: Any) -> Study:

@@ -342,7 +342,7 @@ def test_workers_that_are_killed_leave_exact_accounts(
 
     What is decided is what one quiet worker would have been told, to the bit.
     """
-    budget = Decimal(20 * KILLS) / 2
+    budget = Decimal(6 * KILLS)
     plain: dict[str, Any] = {
         "policy": policy, "lag": lag, "price_cap": CAPS, "budget": f"{budget} USD",
         "lease_seconds": 1.0,
