@@ -208,7 +208,7 @@ class AdaptivePolicy(Policy):
         if not isinstance(own, Integral) or own * arm_count > budget:
             raise InputError(
                 f"policy {self.name!r}: the warm-up for {arm_count} arms and {budget} pulls must "
-                f"be a whole number, at most {budget // arm_count} for each arm. Mend its warm_up: "
+                f"be whole, at most {budget // arm_count} for each arm. Change its warm_up: "
                 f"{own!r}"
             )
         return Opening(max(least, raised, int(own)))
@@ -293,7 +293,7 @@ class PhasePolicy(Policy):
         if not isinstance(phases, tuple | list) or not all(map(_is_phase, phases)):
             raise InputError(
                 f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls must be "
-                "a tuple of Phase(pulls, extra, keep), in whole numbers. Mend its schedule: "
+                "a tuple of Phase(pulls, extra, keep), in whole numbers. Change its schedule: "
                 f"{phases!r}"
             )
         keeps = [arm_count, *(phase.keep for phase in phases)]
@@ -310,7 +310,7 @@ class PhasePolicy(Policy):
             if not holds:
                 raise InputError(
                     f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls "
-                    f"must {rule}. Mend its schedule: {list(phases)}"
+                    f"must {rule}. Change its schedule: {list(phases)}"
                 )
         return tuple(phases)
 

@@ -109,7 +109,7 @@ class Desk:
         to be gone, its leases have run out.
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
-            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Mend it.")
+            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Use 1.")
         reader = self._lookout.reader
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
@@ -400,7 +400,7 @@ class Desk:
         The budget that the study has changes nothing: a call may be made again.
         """
         if not isinstance(budget, Integral):
-            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Write 60.")
         with self.storage.writing(self.name) as ledger:
             head = ledger.head
             if budget == head.budget:
@@ -409,7 +409,7 @@ class Desk:
                 raise InputError(
                     f"budget = {self.plan.in_words(budget)} is less than the "
                     f"{self.plan.in_words(head.budget)}{self.plan.pulls_in_words} that study "
-                    f"{self.name!r} has. A budget can only rise: write more."
+                    f"{self.name!r} has. A budget can only rise: give more."
                 )
             if head.finished and not self.plan.policy.takes_up_more:
                 raise InputError(
