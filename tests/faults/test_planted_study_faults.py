@@ -624,7 +624,7 @@ FAULTS = [
         IN_A_ROW,
     ),
     fault(
-        "a success in a round of its own mends nothing", READING,
+        "a success in a round of its own settles nothing", READING,
         "self._failing[arm] *= not says.any()", "pass",
         in_memory("test_a_success_in_a_round_of_its_own_ends_a_run_of_failures", home=PARDONS),
     ),

@@ -175,8 +175,8 @@ def _require_program(program: str, folder: Path) -> None:
         )
     if has_place:
         raise InputError(
-            f"command = {program!r} does not exist, seen from {str(folder.resolve())!r}. Mend the "
-            "path, or put the program there."
+            f"command = {program!r} does not exist, seen from {str(folder.resolve())!r}. Correct "
+            "the path, or put the program there."
         )
     remedy = f"Write './{program}'." if is_file else "Install it, or give its path."
     raise InputError(f"command = {program!r} is no program on PATH. {remedy}")

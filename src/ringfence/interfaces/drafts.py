@@ -39,7 +39,9 @@ class ByCommand:
         try:
             arguments = tuple(shlex.split(line or EXAMPLE_PROGRAM))
         except ValueError as error:
-            raise InputError(f"command = {line!r} cannot be read: {error}. Mend it.") from None
+            raise InputError(
+                f"command = {line!r} cannot be read: {error}. Close the quotes."
+            ) from None
         named = [name for word in arguments for name in _BRACES.findall(word)]
         for name in named:
             hint = nearest(name, PLACEHOLDERS)
@@ -184,7 +186,9 @@ def quoted(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{text!r} is not text that can be written. Mend it.") from None
+        raise InputError(
+            f"{text!r} is not text that can be written. Use other characters."
+        ) from None
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

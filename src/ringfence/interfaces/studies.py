@@ -598,7 +598,7 @@ class Study(StudyViews, AsyncCalls):
         rows = rows_of(columns, metrics, untold)
         if len(columns[arm]) != len(rows):
             raise InputError(
-                f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
+                f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Name each."
             )
         past = [
             (self.require_arm(str(name)), values)

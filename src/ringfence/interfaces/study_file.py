@@ -320,7 +320,7 @@ class StudyFile:
             if not len(mine):
                 raise InputError(
                     f"pull.table has no row of arm {name!r} in column {table.arm!r}. "
-                    f"Mend the name or drop the arm.{nearest(name, sorted(set(owner.tolist())))}"
+                    f"Correct the name or drop the arm.{nearest(name, sorted(set(owner.tolist())))}"
                 )
         if not own:
             return LoggedRows(metrics, found)

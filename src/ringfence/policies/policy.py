@@ -55,12 +55,18 @@ class Policy(ABC):
 
     @abstractmethod
     def course_for(
-        self, question: Question, *, shares: bool = False, hours: bool = False
+        self,
+        question: Question,
+        *,
+        shares: bool = False,
+        hours: bool = False,
+        proves: bool = False,
     ) -> Course:
         """Return what whoever runs the policy calls, to answer one of its questions.
 
         With `shares` arms meet the same blocks, and what they show there is compared. With `hours`
-        arms are compared by their pulls in the same hours.
+        arms are compared by their pulls in the same hours. One that `proves` is shown the open
+        questions of a proof.
         """
 
     def own(self, question: Question) -> Question | None:
@@ -119,7 +125,8 @@ class AdaptivePolicy(Policy):
     that share blocks, `choose_hours` for those that share hours: they go by the joint covariance,
     and work in what `make_sharing_work` and `make_hours_work` make, as `answer_sharing` does, which
     answers where arms share blocks; `warm_up_sharing` is what each arm gets first there. Without
-    them only the estimates know what is shared.
+    them only the estimates know what is shared. `choose_proving(choose, shares=...)` makes of the
+    rule one for pulls that end when the answer is proven: it is shown the open questions too.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -143,25 +150,37 @@ class AdaptivePolicy(Policy):
     warm_up_sharing: Callable[[int, int], int] | None = None
     choose_hours: Choose | None = None
     make_hours_work: Callable[[int, int], Any] | None = None
+    choose_proving: Callable[..., Choose] | None = None
     has_phases: ClassVar[bool] = False
 
     def course_for(
-        self, question: Question, *, shares: bool = False, hours: bool = False
+        self,
+        question: Question,
+        *,
+        shares: bool = False,
+        hours: bool = False,
+        proves: bool = False,
     ) -> Course:
         """Return the course of the warm-up, then batches that the rule chooses."""
         question = self.own(question) or question
-        if question.is_like(BEST_FEASIBLE) and shares and self.choose_sharing is not None:
+        choose, answer, make_work, whole = self._rules(question, shares=shares, hours=hours)
+        if proves and self.choose_proving is not None:
+            choose = self.choose_proving(choose, shares=shares)
+        return choosing(choose, answer, make_work, question, shares=shares, whole=whole)
+
+    def _rules(
+        self, question: Question, *, shares: bool, hours: bool
+    ) -> tuple[Choose, Answer | None, Callable[[int, int], Any], bool]:
+        """Return what chooses, what answers, their room, and whether batches are decided whole."""
+        if not question.is_like(BEST_FEASIBLE):
+            choose = self.choose if self.choose_for is None else self.choose_for(question)
+            return choose, None, self.make_work, False
+        if shares and self.choose_sharing is not None:
             make_work = self.make_sharing_work or self.make_work
-            return choosing(
-                self.choose_sharing, self.answer_sharing, make_work, question, shares=True
-            )
-        if question.is_like(BEST_FEASIBLE) and hours and self.choose_hours is not None:
-            make_work = self.make_hours_work or self.make_work
-            return choosing(self.choose_hours, None, make_work, question, whole=True)
-        if question.is_like(BEST_FEASIBLE):
-            return choosing(self.choose, self.answer, self.make_work, question, shares=shares)
-        choose = self.choose if self.choose_for is None else self.choose_for(question)
-        return choosing(choose, None, self.make_work, question, shares=shares)
+            return self.choose_sharing, self.answer_sharing, make_work, False
+        if hours and self.choose_hours is not None:
+            return self.choose_hours, None, self.make_hours_work or self.make_work, True
+        return self.choose, self.answer, self.make_work, False
 
     def opening(
         self,
@@ -181,7 +200,7 @@ class AdaptivePolicy(Policy):
         if not isinstance(own, Integral) or own * arm_count > budget:
             raise InputError(
                 f"policy {self.name!r}: the warm-up for {arm_count} arms and {budget} pulls must "
-                f"be a whole number, at most {budget // arm_count} for each arm. Mend its warm_up: "
+                f"be a whole number, at most {budget // arm_count} for each arm. Change warm_up: "
                 f"{own!r}"
             )
         return Opening(max(least, raised, int(own)))
@@ -219,7 +238,12 @@ class PhasePolicy(Policy):
     has_phases: ClassVar[bool] = True
 
     def course_for(
-        self, question: Question, *, shares: bool = False, hours: bool = False
+        self,
+        question: Question,
+        *,
+        shares: bool = False,
+        hours: bool = False,
+        proves: bool = False,
     ) -> Course:
         """Return the course of the phases, with the rule that drops arms between them.
 
@@ -257,7 +281,7 @@ class PhasePolicy(Policy):
         if not isinstance(phases, tuple | list) or not all(map(_is_phase, phases)):
             raise InputError(
                 f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls must be "
-                "a tuple of Phase(pulls, extra, keep), in whole numbers. Mend its schedule: "
+                "a tuple of Phase(pulls, extra, keep), in whole numbers. Change its schedule: "
                 f"{phases!r}"
             )
         keeps = [arm_count, *(phase.keep for phase in phases)]
@@ -274,7 +298,7 @@ class PhasePolicy(Policy):
             if not holds:
                 raise InputError(
                     f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls "
-                    f"must {rule}. Mend its schedule: {list(phases)}"
+                    f"must {rule}. Change its schedule: {list(phases)}"
                 )
         return tuple(phases)
 

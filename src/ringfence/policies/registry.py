@@ -111,5 +111,5 @@ def rules_in_words(policy: Policy) -> Iterator[None]:
             raise
         what = one_line(f"{type(error).__name__}: {error}")
         raise InputError(
-            f"policy {policy.name!r}: its rule raised {what}. Mend the rule."
+            f"policy {policy.name!r}: its rule raised {what}. Correct the rule."
         ) from error

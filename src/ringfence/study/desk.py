@@ -108,7 +108,7 @@ class Desk:
         to be gone, its leases have run out.
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
-            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Mend it.")
+            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Use 1.")
         reader = self._lookout.reader
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
@@ -392,7 +392,7 @@ class Desk:
         The budget that the study has changes nothing: a call may be made again.
         """
         if not isinstance(budget, Integral):
-            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Write 60.")
         with self.storage.writing(self.name) as ledger:
             head = ledger.head
             if budget == head.budget:
@@ -400,7 +400,7 @@ class Desk:
             if budget < head.budget:
                 raise InputError(
                     f"budget = {budget} is less than the {head.budget} pulls that study "
-                    f"{self.name!r} has. A budget can only rise: mend it."
+                    f"{self.name!r} has. A budget can only rise: give more."
                 )
             if head.finished and not self.plan.policy.takes_up_more:
                 raise InputError(

@@ -22,7 +22,7 @@ def named_arms(text: str) -> tuple[str, ...]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as error:
-        raise InputError(f"arms = {text!r} cannot be read: {error}. Mend the quotes.") from None
+        raise InputError(f"arms = {text!r} cannot be read: {error}. Close the quotes.") from None
     return tuple(arms_of([name.strip() for row in rows for name in row if name.strip()]))
 
 

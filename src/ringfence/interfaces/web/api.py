@@ -309,7 +309,7 @@ def explain(study: AnyStudy, arm: str | None = None) -> Response:
     """Return what `ringfence explain --json` prints, of one arm or of all."""
     if arm is not None and arm not in study.definition.arms:
         raise NotHereError(
-            f"arm {arm!r} is not in study {study.name!r}. Mend the name."
+            f"arm {arm!r} is not in study {study.name!r}. Use one of its arms."
             f"{nearest(arm, study.definition.arms)}"
         )
     return StrictJson(explanation(study.recommend(), arm))
