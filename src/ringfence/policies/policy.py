@@ -208,7 +208,7 @@ class AdaptivePolicy(Policy):
         if not isinstance(own, Integral) or own * arm_count > budget:
             raise InputError(
                 f"policy {self.name!r}: the warm-up for {arm_count} arms and {budget} pulls must "
-                f"be whole, at most {budget // arm_count} for each arm. Change its warm_up: "
+                f"be a whole number, at most {budget // arm_count} for each arm. Change warm_up: "
                 f"{own!r}"
             )
         return Opening(max(least, raised, int(own)))

@@ -12,6 +12,7 @@ from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.changing import Change, changes_of
+from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.paying import reserved_of
@@ -20,10 +21,12 @@ from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 from ringfence.study.sharing_audit import problems_of_items
 from ringfence.study.stock import AT_ONCE, Advance, Stock, readable, take_stock
+from ringfence.study.stopping import PROVEN
 
 _ROUNDS_AT_ONCE = 64
 _NOISE, _BATCHES = "the noise", "the rule for large batches"  # what may be of another edition
-_EDITIONS = ("edition", "noise", "groups")
+_PROOFS = "the tests of proofs"
+_EDITIONS = ("edition", "noise", "groups", "proofs")
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def audit(
     course = _course(plan, ledger, stock)
     _, unbrought = readable(ledger.past, lambda _: (), ())
     problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
-    others: dict[str, list[int]] = {_NOISE: [], _BATCHES: []}
+    others: dict[str, list[int]] = {_NOISE: [], _BATCHES: [], _PROOFS: []}
     changes = list[Change]()
     if not problems:
         problems += _pardons(plan, ledger, pardons)
@@ -286,6 +289,11 @@ def _is_of_other_batches(one: Round, again: Round) -> bool:
     return bool(one.seen.get("groups", 1) != again.seen.get("groups", 1))
 
 
+def _is_of_other_proofs(plan: Plan, one: Round) -> bool:
+    """Tell whether a round was decided when proofs, or what they ask for, were other ones."""
+    return bool(plan.definition.stop) and one.seen.get("proofs", 1) != PROOFS_EDITION
+
+
 def _notes(others: Mapping[str, Sequence[int]]) -> list[str]:
     checked = "the evidence was checked, the choice cannot be made again"
     return [
@@ -333,6 +341,10 @@ def _decisions(
         if _is_of_another_rule(plan, one):
             again = _with_choice(again, one)
         wrong = _differences(one, again)
+        if wrong and _is_of_other_proofs(plan, one):
+            again = _with_proofs(again, one)
+            others[_PROOFS].append(one.number)
+            wrong = _differences(one, again)
         if wrong and _is_of_other_batches(one, again):
             again = _with_choice(again, one)
             others[_BATCHES].append(one.number)
@@ -355,6 +367,14 @@ def _decisions(
 
 def _with_choice(again: Round, one: Round) -> Round:
     return replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
+
+
+def _with_proofs(again: Round, one: Round) -> Round:
+    """Return a round that was decided again, with what it made of other proofs."""
+    known = {key: again.seen.get(key, value) for key, value in one.seen.items()}
+    proven = {key: one.seen[key] for key in (SETTLED, ASKED, PROVEN) if key in one.seen}
+    again = replace(_with_choice(again, one), is_last=one.is_last, phase=one.phase)
+    return replace(again, seen=known | proven)
 
 
 def _with_noise(again: Round, one: Round) -> Round:

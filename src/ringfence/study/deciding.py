@@ -4,9 +4,11 @@ The rules are the policies' own functions, the very same that are simulated. Wha
 on the definition, the budget and the observations alone. May touch policies and core.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from ringfence.core.errors import InputError
 from ringfence.core.gaps import pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.schedule import Phase
+from ringfence.core.settling import Asked, nothing_asked
 from ringfence.core.streams import round_stream
 from ringfence.policies.course import Opening, asked
 from ringfence.policies.evidence import Evidence
@@ -40,6 +43,8 @@ from ringfence.study.snapshot import Snapshot
 from ringfence.study.standing import Standing
 
 SETTLED = "settled"  # the key of a round that says which arms get no more
+PROOFS_EDITION = 2  # raise it with whatever proves, or asks, otherwise; the first did not say so
+ASKED = "asked"  # the key of a round that says which questions are open
 
 
 def next_round(
@@ -50,14 +55,14 @@ def next_round(
     *,
     lag: int = 1,
     through: int = 0,
-    settled: Sequence[int] = (),
+    proven: Mapping[str, Any] = MappingProxyType({}),
 ) -> Round:
     """Return the round after `before`, of which pulls may be in flight only where there is a lag.
 
     A budget raised within a phase is taken up at its end: the phase is first brought to its new
     total, and then ends. A first round is told the `lag` of the study. With one, the pulls
-    `through` some number are in the book. Arms that are `settled` get no more from an adaptive
-    policy, so long as others can have it.
+    `through` some number are in the book. `proven` is what a round says of proofs: arms that are
+    settled get no more from an adaptive policy, so long as others can have it.
     """
     seen = _situation(plan, before, standing, through)
     if before is None:
@@ -94,9 +99,11 @@ def next_round(
             allocation = _step(plan, before, allocation, opening)
             return _round(plan, before, before.phase, allocation, alive, left, seen)
     room, turns = plan.room(before), plan.priority
-    if settled and not phases:
-        seen[SETTLED] = list(settled)
-        room, turns = _without(settled, room, alive), _ranks(book.counts)
+    if proven and not phases:
+        seen |= proven
+        evidence = evidence._replace(asked=_asked(plan, proven[ASKED], proven[SETTLED]))
+        if proven[SETTLED]:
+            room, turns = _without(proven[SETTLED], room, alive), _ranks(book.counts)
     decided = _decide(plan, before, standing, evidence, room)
     allocation = decided.allocation
     if phases and decided.goes_on:
@@ -136,6 +143,8 @@ def _situation(
     }
     if plan.learns_prices:
         seen |= {PRICES: list(standing.prices), RESERVES: list(standing.reserves)}
+    if plan.definition.stop:
+        seen["proofs"] = PROOFS_EDITION
     if before is not None and before.lag > 1:
         seen |= {"lag": before.lag, "through": through}
     return seen
@@ -165,6 +174,18 @@ class _Decision:
     phase: int
     allocation: list[int]
     left: list[Rejection]
+
+
+def _asked(plan: Plan, facts: Mapping[str, Any], settled: Sequence[int]) -> Asked:
+    """Return the open questions as rules see them; of all arms before one has looked."""
+    asked = nothing_asked(plan.arm_count)
+    if facts["needs"]:
+        asked.needs[:] = [math.inf if one is None else one for one in facts["needs"]]
+        asked.ways[:] = facts["ways"]
+        asked.leader[0] = facts["leader"]
+        asked.arms[:] = True
+        asked.arms[list(settled)] = False
+    return asked
 
 
 def _ranks(counts: Integers) -> Integers:

@@ -73,7 +73,9 @@ class Plan:
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
         shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
-        return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
+        return self.policy.course_for(
+            self.problem.question, shares=shares, hours=hours, proves=bool(self.definition.stop)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: what follows from it is worked out again."""
