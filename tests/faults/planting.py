@@ -228,6 +228,28 @@ WEB_TESTS = (
 )
 
 
+CALLING_ROOMS = (
+    "execution.failures",
+    "execution.pace",
+    "execution.cache",
+    "execution.resolving",
+    "interfaces.logs.entries",
+    "interfaces.logs.inspect_ai",
+    "interfaces.logs.lm_eval",
+    "interfaces.logs.promptfoo",
+    "interfaces.logs.detecting",
+    "interfaces.logs.tables",
+    "interfaces.logs.importing",
+)
+CALLING_TESTS = (
+    "tests.unit.test_resolving",
+    "tests.unit.test_pace",
+    "tests.unit.test_unavailable",
+    "tests.unit.test_cache",
+    "tests.unit.test_import_logs",
+)
+
+
 @dataclass(frozen=True)
 class Edit:
     """One snippet of a room's source, which must occur exactly once, and what takes its place."""
@@ -282,6 +304,12 @@ def planted_pages(*edits: Edit) -> Mapping[str, ModuleType]:
     """Return fresh copies of the rooms that others may attack, and of the tests that do."""
     rooms = {room: f"ringfence.{room}" for room in WEB_ROOMS}
     return _planted(rooms | {test: test for test in WEB_TESTS}, edits)
+
+
+def planted_calls(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of the rooms where models are called and logs read, and their tests."""
+    rooms = {room: f"ringfence.{room}" for room in CALLING_ROOMS}
+    return _planted(rooms | {test: test for test in CALLING_TESTS}, edits)
 
 
 def leave_uncompiled(rooms: Mapping[str, ModuleType]) -> None:
