@@ -880,7 +880,7 @@ def test_a_timeout_without_a_program_is_refused(tmp_path: Path) -> None:
     pull = {"python": "measured_here:measured", "timeout_seconds": 5}
     done = ringfence("run", str(write_study(tmp_path, pull=pull)))
     assert (done.code, done.out) == (2, "")
-    for word in ("pull.timeout_seconds = 5", "no effect with python", "Leave it out", "command"):
+    for word in ("pull.timeout_seconds = 5", "no effect with python", "Leave it out", "program"):
         assert word in done.err
     assert not (tmp_path / "trial.db").exists()
 
