@@ -297,12 +297,12 @@ OTHERS: dict[str, tuple[Act, str]] = {
         "budget = 59 is less than the 60 pulls that study 's' has. A budget can only rise",
     ),
     "a budget in parts": (
-        lambda s: s.study.raise_budget(80.5),  # type: ignore[arg-type]
+        lambda s: s.study.raise_budget(80.5),
         "budget = 80.5 must be a whole number",
     ),
     "a budget in words": (
-        lambda s: s.study.raise_budget("more"),  # type: ignore[arg-type]
-        "budget = 'more' must be",
+        lambda s: s.study.raise_budget("more"),
+        'budget = "more" must be',
     ),
     "a budget beyond counting": (lambda s: s.study.raise_budget(10**15), "must be at most"),
     "past of an unknown arm": (

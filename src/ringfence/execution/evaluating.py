@@ -115,7 +115,9 @@ class Command:
         if ended.code != 0:
             said = _tail(ended.err) or _tail(ended.out) or "nothing"
             kind = UnavailableError if ended.code == _TRY_LATER else EvaluationError
-            raise kind(f"exit code {ended.code}; it said: {said}")
+            failure = kind(f"exit code {ended.code}; it said: {said}")
+            failure.out = ended.out
+            raise failure
         return _metrics(ended.out)
 
 

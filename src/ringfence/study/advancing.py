@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 
-from ringfence.study.deciding import Standing, last_round, next_round
+from ringfence.study.deciding import last_round, next_round
 from ringfence.study.facts import Head, Round
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
+from ringfence.study.standing import Standing
 from ringfence.study.stopping import PROVEN, Proven, what_is_proven
 
 

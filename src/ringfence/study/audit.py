@@ -15,6 +15,7 @@ from ringfence.study.changing import Change, changes_of
 from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
+from ringfence.study.paying import reserved_of
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
@@ -44,7 +45,7 @@ class Audit:
     failed: int
     lost: int
     void: int
-    budget: int
+    budget: float
     changes: tuple[Change, ...] = ()
 
     @property
@@ -87,7 +88,7 @@ def audit(
     if not problems:
         problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
-        problems += [*_budget(head, stock), *course.numbering]
+        problems += [*_budget(plan, ledger, stock, pardons), *course.numbering]
     problems += stock.problems
     if not problems:
         problems += problems_of_items(plan, ledger, stock)
@@ -105,7 +106,7 @@ def audit(
         failed=stock.failed,
         lost=stock.lost,
         void=stock.void,
-        budget=head.budget,
+        budget=plan.in_unit(head.budget),
         changes=tuple(changes),
     )
 
@@ -197,15 +198,31 @@ def _is_void(pull: PullFact) -> bool:
     return pull.charged and (pull.state == State.FAILED or pull.stands_in)
 
 
-def _budget(head: Head, stock: Stock) -> list[str]:
-    problems = []
-    if stock.charged > head.budget:
-        problems.append(f"{stock.charged} is charged, more than the budget of {head.budget}")
+def _budget(plan: Plan, ledger: Ledger, stock: Stock, pardons: Sequence[Pardon]) -> list[str]:
+    """Require that no more is spent and reserved than there is, where that can be known before."""
+    problems, head = [], ledger.head
+    taken = stock.charged + sum(amount for one in pardons for _, amount in one.sunk)
+    if plan.learns_prices:
+        taken += reserved_of(plan, ledger).total
+    if taken > head.budget and not _may_exceed(plan, stock):
+        problems.append(
+            f"{plan.in_words(taken)} is charged, more than the budget of "
+            f"{plan.in_words(head.budget)}"
+        )
     if stock.open != head.unresolved:
         problems.append(f"{stock.open} pulls are issued, but {head.unresolved} are said to be")
     if head.finished and stock.open:
         problems.append(f"the study is finished, but {stock.open} pulls are issued")
     return problems
+
+
+def _may_exceed(plan: Plan, stock: Stock) -> bool:
+    """Tell whether a budget may be exceeded: prices are learned, or a cap did not hold."""
+    if not plan.learns_prices:
+        return False
+    pricing, tries = plan.require_pricing, plan.definition.retries + 1
+    caps = np.array(pricing.caps, np.int64) * tries
+    return not pricing.is_capped or bool((stock.most > caps).any())
 
 
 def _numbering(one: Round, places: Integers, *, is_last: bool) -> list[str]:
