@@ -68,7 +68,7 @@ def replay(
         str | None,
         typer.Option(
             "--policies",
-            help="Names with commas between: {policies}. By default all but thompson.",
+            help="Names with commas between: {policies}. By default all but thompson and va-lucb.",
             autocompletion=completing.several_policies,
         ),
     ] = None,
