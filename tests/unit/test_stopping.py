@@ -9,10 +9,11 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError
+from ringfence.core.looks import is_due
 from ringfence.interfaces.leases import Pull
 from ringfence.study.deciding import SETTLED
 from ringfence.study.facts import Round
-from ringfence.study.stopping import PROVEN, is_due
+from ringfence.study.stopping import PROVEN
 from tests.unit.test_certificates import Answer, made, random_answer, told
 
 STOP = {"confidence": 0.95}

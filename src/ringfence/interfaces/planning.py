@@ -15,6 +15,7 @@ from ringfence.interfaces.rare import Hands, by_importance
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import quick_policies_for
 from ringfence.reports.notebook_results import plan_html
+from ringfence.reports.proofs_taken import needs_of_proofs, proof_facts
 from ringfence.simulation.cells import smallest_budget
 from ringfence.simulation.experiment import Experiment, scales_for
 from ringfence.simulation.instance import Instance
@@ -32,6 +33,7 @@ from ringfence.simulation.planning import (
 from ringfence.simulation.rare.guards import EFFECTIVE
 from ringfence.simulation.rare.importance import LEAST_REPLICATIONS, require_rare
 from ringfence.simulation.rare.results import ModeShare
+from ringfence.simulation.results import SimulationResult
 from ringfence.simulation.variations import relaxed, without
 
 GROWTH = 0.01  # the share of its pulls so far that an adaptive policy decides at once
@@ -98,7 +100,8 @@ class Plan:
 
     `point` is the estimate at that budget, independent of the search; `growth` the share of its
     pulls that an adaptive policy was let decide at once. `scales` says whether policies were told
-    the noise ("known") or learnt it ("estimated").
+    the noise ("known") or learnt it ("estimated"). With a stop, `proof` is how it went until the
+    answer was proven.
     """
 
     instance: str
@@ -117,6 +120,7 @@ class Plan:
     seconds: float = 0.0
     study: dict[str, Any] | None = None
     notes: tuple[str, ...] = field(default=())
+    proof: SimulationResult | None = None
 
     @property
     def headline(self) -> str:
@@ -126,6 +130,11 @@ class Plan:
             f"{self.policy} on {self.instance} needs {self.point.budget:,} pulls for an error of "
             f"at most {self.target_error:g}: {self.point.error_rate:.4g} ({low:.4g} to {high:.4g})"
         )
+
+    @property
+    def proof_in_words(self) -> str | None:
+        """What a proof takes, in a sentence."""
+        return None if self.proof is None else needs_of_proofs(self.proof)
 
     def _repr_html_(self) -> str:
         """Return what notebooks show."""
@@ -162,6 +171,7 @@ class Plan:
             "notes": list(self.notes),
             "warnings": list(self.point.warnings),
             "seconds": self.seconds,
+            **({} if self.proof is None else {"proof": proof_facts(self.proof)}),
         }
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ringfence.core.errors import InputError
+from ringfence.core.stop import Stop
 from ringfence.execution.chunks import Progress
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.planning import GROWTH
@@ -17,7 +18,7 @@ from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy
 from ringfence.reports.replay import EACH, Curve, Replay, ReplayRow, uniform_needs
 from ringfence.simulation.cells import smallest_budget
-from ringfence.simulation.doubts import doubts_of, notes_of
+from ringfence.simulation.doubts import Doubt, doubts_of, notes_of
 from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.logs import Log
@@ -41,9 +42,16 @@ class Rerun:
     batch: int | None
     threads: int | None
     progress: Progress | None
+    stop: Stop | None = None
 
     def run(
-        self, instance: Instance, policies: Sequence[Policy], budget: int, *, quietly: bool = False
+        self,
+        instance: Instance,
+        policies: Sequence[Policy],
+        budget: int,
+        *,
+        quietly: bool = False,
+        stop: Stop | None = None,
     ) -> list[SimulationResult]:
         """Return the policies' results at a budget."""
         grows = self.batch is None and not instance.has_own
@@ -56,6 +64,7 @@ class Rerun:
                 scales=self.scales,
                 batch=self.batch or 1,
                 growth=GROWTH if grows else 0.0,
+                stop=self.stop,
             )
             for policy in policies
         ]
@@ -80,6 +89,8 @@ def replay_log(
     if doubts and not force:
         raise InputError(refusal(log, [str(doubt) for doubt in doubts]))
     started = time.perf_counter()
+    if rerun.stop is not None:
+        return _replay_proofs(log, doubts, rerun, budgets or [log.rows], started)
     instance = log.instance
     uniform = find_policy("uniform")
     if any(one.name == uniform.name and one != uniform for one in rerun.policies):
@@ -119,6 +130,30 @@ def replay_log(
         seed=rerun.seed,
         scales=rerun.scales,
         batch=rerun.batch,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _replay_proofs(
+    log: Log, doubts: tuple[Doubt, ...], rerun: Rerun, budgets: Sequence[int], started: float
+) -> Replay:
+    """Return how many pulls policies take until the answer is proven."""
+    grid = sorted(set(budgets))
+    for budget in grid:  # refused before any work
+        for policy in rerun.policies:
+            Experiment(log.instance, policy, budget, scales=rerun.scales, stop=rerun.stop)
+    found = [one for budget in grid for one in rerun.run(log.instance, rerun.policies, budget)]
+    return Replay(
+        log=log,
+        doubts=doubts,
+        notes=notes_of(log),
+        rows=tuple(ReplayRow(result) for result in found),
+        uniform=(),
+        replications=rerun.replications,
+        seed=rerun.seed,
+        scales=rerun.scales,
+        batch=rerun.batch,
+        stop=rerun.stop,
         seconds=time.perf_counter() - started,
     )
 

@@ -5,12 +5,32 @@ touch core.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from ringfence.core.errors import InputError, nearest, one_of
 from ringfence.core.grounds import Basis
+from ringfence.core.stop import Stop, require_level
 
 KEYS = ("confidence", "within", "rests_on")
+AnyStop: TypeAlias = float | Mapping[str, Any] | None
+"""A confidence, or a table of it and of what is as good."""
+
+
+def stop_in(given: AnyStop, method: str = "monte-carlo") -> Stop | None:
+    """Return what ends replications, for a method that counts errors; None where nothing does."""
+    if given is None:
+        return None
+    if method != "monte-carlo":
+        raise InputError(
+            f"stop cannot go with method = {method!r}, which counts no proofs. Leave one out."
+        )
+    said = stop_of(given if isinstance(given, Mapping) else {"confidence": given})
+    if "rests_on" in said:
+        raise InputError(
+            "stop.rests_on is for studies: in simulations bounds and laws are known. Leave it out."
+        )
+    require_level(said["confidence"], key="stop.confidence")
+    return Stop(said["confidence"], said.get("within", 0.0))
 
 
 def stop_of(given: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from ringfence.interfaces.accepting import (
 from ringfence.interfaces.checking import listed
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.planning import Advance, Plan, plan_instance
+from ringfence.interfaces.planning_proofs import target_of, with_proof
 from ringfence.interfaces.rare import (
     Hands,
     best_method,
@@ -35,6 +36,7 @@ from ringfence.interfaces.rare import (
     no_replications,
 )
 from ringfence.interfaces.replaying import Rerun, replay_log
+from ringfence.interfaces.stopping import AnyStop, stop_in
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
 from ringfence.policies.policy import Policy
@@ -46,6 +48,7 @@ from ringfence.simulation.experiment import SCALES, Experiment, scales_for
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.logs import read_log
 from ringfence.simulation.planning import whole_target
+from ringfence.simulation.proving import require_provable
 from ringfence.simulation.rare.results import RareResult
 from ringfence.simulation.results import ComparisonRow, SimulationResult
 
@@ -64,6 +67,7 @@ def simulate(
     seed: int = ...,
     scales: str | None = ...,
     batch: int = ...,
+    stop: AnyStop = ...,
     engine: str = ...,
     method: Literal["monte-carlo"] = ...,
     threads: int | None = ...,
@@ -83,6 +87,7 @@ def simulate(
     seed: int = ...,
     scales: str | None = ...,
     batch: int = ...,
+    stop: AnyStop = ...,
     engine: str = ...,
     method: str,
     threads: int | None = ...,
@@ -101,6 +106,7 @@ def simulate(
     seed: int = 0,
     scales: str | None = None,
     batch: int = 1,
+    stop: AnyStop = None,
     engine: str = "cpu",
     method: str = "monte-carlo",
     threads: int | None = None,
@@ -118,6 +124,9 @@ def simulate(
     on these where it is worth it. `executor`, if given, takes the place of threads: processes, or a
     cluster (Dask's
     client.get_executor()). `progress` is told of finished replications as they come.
+
+    With `stop`, a confidence such as 0.95 or a table {"confidence": 0.95, "within": 0.01}, pulls
+    end as soon as the answer is proven, as in a study with [stop].
 
     `method="importance"` estimates errors too rare to be counted, and `"splitting"` likewise but
     roughly, without a notion of where they come from, and by as many replications as it needs;
@@ -146,6 +155,7 @@ def simulate(
         budget,
         scales=scales_for(scales, [ruled_by]),
         batch=positive("batch", batch),
+        stop=stop_in(stop, method),
     )
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
@@ -188,6 +198,7 @@ def compare(
     seed: int = 0,
     scales: str | None = None,
     batch: int = 1,
+    stop: AnyStop = None,
     threads: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -198,7 +209,8 @@ def compare(
     instance, or by `answer`. All policies learn the noise (`scales="estimated"`) or all are told it
     ("known"). Unless stated, they learn it if one of them is adaptive, as in a study. Policies on
     the same schedule see identical pulls, if the noise is known and no limit is relative to a
-    baseline; adaptive policies go their own ways. Every ratio is to the first policy.
+    baseline; adaptive policies go their own ways. Every ratio is to the first policy. With `stop`
+    pulls end when the answer is proven, as in `simulate`.
 
     >>> import ringfence as rf
     >>> rows = rf.compare(
@@ -215,9 +227,10 @@ def compare(
     loaded = [instance_of(source).asking(answer) for source in sources]
     chosen = policies_of(_usual(loaded) if policies is None else policies)
     amounts, scales = listed("budgets", budgets), scales_for(scales, chosen)
+    ends = stop_in(stop)
     plans = [
         [
-            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch)
+            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch, stop=ends)
             for policy in chosen
         ]
         for one in loaded
@@ -247,7 +260,8 @@ def plan(
     instance: AnyInstance | Study,
     policy: AnyPolicy | None = None,
     *,
-    target_error: float,
+    target_error: float | None = None,
+    stop: AnyStop = None,
     answer: str | None = None,
     seed: int = 0,
     scales: str | None = None,
@@ -267,7 +281,8 @@ def plan(
     target is not too rare to be counted (1e-3). A brief plan leaves out what other policies need,
     and what a looser limit or fewer arms would save. An adaptive policy decides up to a hundredth
     of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
-    being done: a first estimate at once, and then each budget.
+    being done: a first estimate at once, and then each budget. With a `stop`, as in `simulate`, the
+    plan also says how many pulls a proof takes; the target is then 1 - confidence unless given.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
@@ -275,8 +290,14 @@ def plan(
     constrained-sr needs about 14,000 pulls
     """
     hands = Hands(whole_seed(seed), threads_of(threads), executor)
-    target_error = whole_target(target_error)
+    ends = stop_in(stop)
+    target_error = whole_target(target_of(target_error, ends))
     if isinstance(instance, Study):
+        if ends is not None:
+            raise InputError(
+                "stop: a study says itself what each open question needs. Ask it for a certificate "
+                "(ringfence certify), or leave stop out."
+            )
         chosen = None if policy is None else policy_of(policy)
         return plan_from_study(
             instance, target_error, hands, advance,
@@ -284,7 +305,10 @@ def plan(
         )  # fmt: skip
     chosen = policy_of("constrained-sr" if policy is None else policy)
     loaded = instance_of(instance).asking(answer)
-    return plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
+    if ends is not None:
+        require_provable(loaded, ends)
+    found = plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
+    return found if ends is None else with_proof(found, loaded, chosen, ends, hands, advance)
 
 
 def replay(
@@ -301,6 +325,7 @@ def replay(
     seed: int = 0,
     scales: str = "estimated",
     batch: int | None = None,
+    stop: AnyStop = None,
     threads: int | None = None,
     functions: Functions | None = None,
     force: bool = False,
@@ -316,7 +341,9 @@ def replay(
     one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
     from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
     or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
-    shown with them if `force` is set. `progress` is told of finished replications.
+    shown with them if `force` is set. `progress` is told of finished replications. With `stop`
+    pulls end when the answer is proven, as in `simulate`; bounds are those of the table, and the
+    budget is that of all its rows unless others are given.
 
     >>> import ringfence as rf
     >>> log = {
@@ -353,6 +380,7 @@ def replay(
         seed=seed,
         scales=scales,
         batch=None if batch is None else positive("batch", batch),
+        stop=stop_in(stop),
         threads=threads,
         progress=progress,
     )

@@ -33,7 +33,8 @@ class Evidence(NamedTuple):
 
     Where arms share blocks, `sharing` is a `Sharing` with the joint covariance of the estimates,
     and `covariances` are what each arm's own estimates would have for one pull; else it is None.
-    Where they share hours, `hours` has what is needed to foresee the next one.
+    Where they share hours, `hours` has what is needed to foresee the next one. Where pulls end when
+    the answer is proven, `asked` are the open questions; a simulation has its `proof` there too.
     """
 
     estimates: Floats
@@ -49,6 +50,8 @@ class Evidence(NamedTuple):
     prices: Floats = EQUAL
     sharing: Any = None
     hours: Any = None
+    asked: Any = None
+    proof: Any = None
 
 
 Choose: TypeAlias = Callable[[Evidence, Floats, Integers, Any], None]

@@ -123,7 +123,7 @@ def look_ahead(seen: Evidence, fresh: Integers, ahead: Ahead) -> Evidence:
     return Evidence(
         ahead.estimates, ahead.counts, seen.in_flight, seen.alive, seen.covariances, seen.scales,
         seen.thresholds, seen.priority, ahead.left, seen.baseline, seen.prices,
-        seen.sharing, seen.hours,
+        seen.sharing, seen.hours, seen.asked, seen.proof,
     )  # fmt: skip
 
 
@@ -141,4 +141,5 @@ def look_ahead_together(seen: Evidence, fresh: Integers, ahead: Ahead) -> Eviden
         then.estimates, then.counts, then.in_flight, then.alive, then.covariances, then.scales,
         then.thresholds, then.priority, then.left, then.baseline, then.prices,
         Sharing(sharing.roots, ahead.parts, sharing.ranks, sharing.arms, ahead.rooms),
+        then.hours, then.asked, then.proof,
     )  # fmt: skip

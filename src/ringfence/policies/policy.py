@@ -55,12 +55,18 @@ class Policy(ABC):
 
     @abstractmethod
     def course_for(
-        self, question: Question, *, shares: bool = False, hours: bool = False
+        self,
+        question: Question,
+        *,
+        shares: bool = False,
+        hours: bool = False,
+        proves: bool = False,
     ) -> Course:
         """Return what whoever runs the policy calls, to answer one of its questions.
 
         With `shares` arms meet the same blocks, and what they show there is compared. With `hours`
-        arms are compared by their pulls in the same hours.
+        arms are compared by their pulls in the same hours. One that `proves` is shown the open
+        questions of a proof.
         """
 
     def own(self, question: Question) -> Question | None:
@@ -146,7 +152,12 @@ class AdaptivePolicy(Policy):
     has_phases: ClassVar[bool] = False
 
     def course_for(
-        self, question: Question, *, shares: bool = False, hours: bool = False
+        self,
+        question: Question,
+        *,
+        shares: bool = False,
+        hours: bool = False,
+        proves: bool = False,
     ) -> Course:
         """Return the course of the warm-up, then batches that the rule chooses."""
         question = self.own(question) or question
@@ -219,7 +230,12 @@ class PhasePolicy(Policy):
     has_phases: ClassVar[bool] = True
 
     def course_for(
-        self, question: Question, *, shares: bool = False, hours: bool = False
+        self,
+        question: Question,
+        *,
+        shares: bool = False,
+        hours: bool = False,
+        proves: bool = False,
     ) -> Course:
         """Return the course of the phases, with the rule that drops arms between them.
 

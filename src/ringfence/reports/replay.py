@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ringfence.core.intervals import binomial_interval
+from ringfence.core.stop import Stop
+from ringfence.reports.proofs_taken import needs_of_proofs
 from ringfence.simulation.doubts import Doubt
 from ringfence.simulation.logs import Log
 from ringfence.simulation.results import SimulationResult
@@ -98,6 +100,9 @@ class Needs:
         return f"{low} to {high}"
 
 
+UNKNOWN = Needs(None, None, None, 0, 0)
+
+
 def uniform_needs(curve: Curve, result: SimulationResult) -> Needs:
     """Return what uniform needs to be right as often as a result, which may never have erred.
 
@@ -112,10 +117,10 @@ def uniform_needs(curve: Curve, result: SimulationResult) -> Needs:
 
 @dataclass(frozen=True)
 class ReplayRow:
-    """A policy at a budget, on rows drawn from the table."""
+    """A policy at a budget, on rows drawn from the table, and what `uniform` needs for as much."""
 
     result: SimulationResult
-    uniform: Needs
+    uniform: Needs = UNKNOWN
 
     @property
     def right_rate(self) -> float:
@@ -146,7 +151,7 @@ class ReplayRow:
         """Return the row under the keys that other programs rely on."""
         low, high = self.interval
         result = self.result
-        return {
+        return self._beside() | {
             "policy": result.policy,
             "budget": result.budget,
             "pulls_used": result.pulls_used,
@@ -159,6 +164,13 @@ class ReplayRow:
             "wrong_flag": result.wrong_flag,
             "chosen": result.chosen,
             "mean_pulls": result.mean_pulls,
+        }
+
+    def _beside(self) -> dict[str, Any]:
+        """Return what uniform needs for as much; or where pulls end by a proof, what that takes."""
+        if self.result.stop is not None:
+            return self.result.stop_facts()
+        return {
             "uniform_budget": self.uniform.to_dict(),
             "ratio_to_uniform": self.ratio(self.uniform.budget),
             "ratio_low": self.ratio(self.uniform.low),
@@ -172,7 +184,8 @@ class Replay:
 
     `doubts` are reasons why the table cannot answer: a replay has some only where it was forced.
     `uniform` is that policy at more budgets than were asked for, from which is read what it needs
-    to be right as often as a row.
+    to be right as often as a row. With a `stop` pulls end when the answer is proven, and there is
+    nothing to compare with.
     """
 
     log: Log
@@ -185,6 +198,7 @@ class Replay:
     scales: str
     batch: int | None
     seconds: float
+    stop: Stop | None = None
 
     @property
     def assumption(self) -> str:
@@ -194,6 +208,8 @@ class Replay:
     @cached_property
     def needs(self) -> dict[str, Needs]:
         """What every policy needs to be right 95% of the time, uniform last."""
+        if self.stop is not None:
+            return {}
         names = dict.fromkeys(row.result.policy for row in self.rows)
         results = {
             name: [row.result for row in self.rows if row.result.policy == name]
@@ -205,6 +221,10 @@ class Replay:
     @cached_property
     def headline(self) -> str:
         """One sentence: who is right most cheaply, and what uniform needs for as much."""
+        if self.stop is not None:
+            row = min(self.rows, key=lambda row: _takes(row.result))
+            paid = f"you paid for {self.log.rows:,} evaluations"
+            return f"{paid}; with {row.result.policy} {needs_of_proofs(row.result)}"
         reached = {name: one.budget for name, one in self.needs.items() if one.budget is not None}
         uniform = self.needs["uniform"]
         best = min(reached, key=lambda name: reached[name], default=None)
@@ -272,6 +292,11 @@ class Replay:
             "batch": self.batch,
             "seconds": self.seconds,
         }
+
+
+def _takes(result: SimulationResult) -> tuple[float, float]:
+    """Return what policies are put in order by where pulls end by a proof."""
+    return -round(result.certified_rate, 2), result.pulls_used_mean
 
 
 def right_interval(result: SimulationResult, *, level: float = 0.95) -> tuple[float, float]:

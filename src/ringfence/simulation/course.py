@@ -21,6 +21,7 @@ from ringfence.core.baseline import (
     fill_differences,
 )
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
+from ringfence.core.settling import forget_proof
 from ringfence.core.sharing import (
     fill_difference_roots,
     fill_own,
@@ -166,11 +167,13 @@ def make_body(
     estimated: bool,
     relative: bool,
     shares: bool = False,
+    proves: bool = False,
 ) -> Callable[..., None]:
     """Return the body (rng, order_rng, arrays, design, room, state, tally) -> None.
 
     It runs as many replications as the tally has room for; `rng` draws pulls, `order_rng` all else.
-    `forget`, `add` and `look` are those of a recording.
+    `forget`, `add` and `look` are those of a recording. One that `proves` has a course that ends
+    when its answer is proven.
     """
     begin, decide, answer = course.begin, course.decide, course.answer
     chooses, drops, question = course.chooses, not course.chooses, course.question
@@ -199,6 +202,8 @@ def make_body(
 
         for replication in range(tally.wrong.shape[0]):
             forget(record)
+            if proves:
+                forget_proof(seen.proof)
             room.log_variances.counts[:] = -1
             counts[:] = 0
             if drops:
@@ -212,7 +217,7 @@ def make_body(
             if shares:
                 fill_rooms(seen.sharing, counts, design.blocks)
                 keep_open(fresh, seen.sharing.rooms, counts, alive, 0)
-            pulled, spent, step, gone, lost_in, goes_on = 0, 0, 0, 0, -1, True
+            pulled, spent, gone, lost_in, goes_on = 0, 0, 0, -1, True
             while goes_on:
                 for i in range(arm_count):
                     if fresh[i] == 0:
@@ -260,6 +265,7 @@ def make_body(
                     for k in range(uniforms.shape[0]):
                         uniforms[k] = order_rng.random()
                     seen.left[0] = left * arm_count / design.total
+                phase = state.phase[0]
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
                     tally.misjudged[0] += 1
@@ -275,14 +281,16 @@ def make_body(
                             marked,
                         )  # fmt: skip
                     if is_lost(optimal, alive, marked):
-                        lost_in = step
+                        lost_in = phase
                 gone = state.dropped_count[0]
-                step += 1
 
             if settles and drops:
                 alive[:] = True
             _, flag = answer(seen, state, marked)
             judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)
+            tally.pulled[replication] = pulled
+            if proves:
+                tally.proven[replication] = seen.proof.status[0]
             for i in range(arm_count):
                 tally.pulls[i] += counts[i]
 

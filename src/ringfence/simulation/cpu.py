@@ -49,7 +49,7 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     if experiment.instance.has_own:
         raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
     tally, streams = experiment.empty_tally(replications), experiment.streams(seed, chunk)
-    for path in FAST_PATHS:
+    for path in FAST_PATHS if experiment.stop is None else ():
         if path.suits(experiment):
             with _compiler_in_words(experiment):
                 path.run(experiment, streams, tally)
@@ -76,6 +76,7 @@ def run_course(
             estimated=experiment.estimated,
             relative=experiment.is_relative,
             shares=experiment.shares,
+            proves=experiment.stop is not None,
         )
         room, state = experiment.new_room(recording), experiment.new_state()
         kernel(*streams, arrays, experiment.design, room, state, tally)
@@ -92,11 +93,13 @@ def compiled_body(
     estimated: bool,
     relative: bool,
     shares: bool = False,
+    proves: bool = False,
 ) -> Callable[..., None]:
     """Return the body of `course.make_body`, compiled."""
     body = make_body(
-        course, forget, add, look, estimated=estimated, relative=relative, shares=shares
-    )
+        course, forget, add, look,
+        estimated=estimated, relative=relative, shares=shares, proves=proves,
+    )  # fmt: skip
     return compile_kernel(body, allocates=False)
 
 

@@ -63,14 +63,18 @@ class _Tallying:
 
     def count(self, experiment: Experiment, seed: int, chunk: int, replications: int) -> Counts:
         """Run the first `replications` of a chunk and count them."""
-        return Counts.of(self.tally(experiment, seed, chunk, replications))
+        proves = experiment.stop is not None
+        return Counts.of(self.tally(experiment, seed, chunk, replications), proves=proves)
 
     def count_together(
         self, experiments: Sequence[Experiment], seed: int, chunk: int, replications: int
     ) -> list[Counts]:
         """Run a chunk of every experiment, and count each beside the first."""
         tallies = [self.tally(one, seed, chunk, replications) for one in experiments]
-        return [Counts.of(tally, first=tallies[0]) for tally in tallies]
+        return [
+            Counts.of(tally, first=tallies[0], proves=one.stop is not None)
+            for one, tally in zip(experiments, tallies, strict=True)
+        ]
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,20 @@ from ringfence.core.errors import InputError, one_of
 from ringfence.core.question import Question
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.sharing import ENDLESS
+from ringfence.core.stop import Stop
 from ringfence.core.streams import Generator, chunk_key, chunk_streams
 from ringfence.policies.course import Course, Opening
 from ringfence.policies.policy import Policy
+from ringfence.policies.proving import until_proven
 from ringfence.policies.registry import require_answer
 from ringfence.simulation.course import Design, Room, make_room
 from ringfence.simulation.instance import Instance
+from ringfence.simulation.proving import (
+    as_good,
+    proof_of,
+    recording_of_paths,
+    require_provable,
+)
 from ringfence.simulation.records import Recording, sums_recording
 from ringfence.simulation.tally import Tally
 
@@ -49,7 +57,8 @@ class Experiment:
     Policies on the same schedule then see identical pulls for the same seed. `scales` says whether
     the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once,
     or the share `growth` of its pulls so far if that is more. The `budget` is one of pulls, unless
-    there are `prices` of a pull by arm: then both are in the smallest amount that counts.
+    there are `prices` of a pull by arm: then both are in the smallest amount that counts. With a
+    `stop` a replication ends as soon as its answer is proven.
     """
 
     instance: Instance
@@ -60,6 +69,7 @@ class Experiment:
     batch: int = 1
     growth: float = 0.0
     prices: tuple[int, ...] = ()
+    stop: Stop | None = None
     phases: tuple[Phase, ...] = field(init=False)
     warm_up: int = field(init=False)
 
@@ -68,6 +78,8 @@ class Experiment:
         if self.scales not in SCALES:
             raise one_of("scales", self.scales, SCALES)
         require_answer(self.policy, self.question)
+        if self.stop is not None:
+            require_provable(self.instance, self.stop)
         problem = self.instance.judged
         object.__setattr__(self, "budget", require_whole(self.budget))
         opening = self.policy.opening(
@@ -108,7 +120,9 @@ class Experiment:
     @property
     def course(self) -> Course:
         """The course of the policy, for that question."""
-        return self.policy.course_for(self.question, shares=self.shares)
+        proves = self.stop is not None
+        course = self.policy.course_for(self.question, shares=self.shares, proves=proves)
+        return until_proven(course, shares=self.shares) if proves else course
 
     @property
     def shares(self) -> bool:
@@ -137,6 +151,7 @@ class Experiment:
             or self.instance.law.needs_pulls
             or self.is_relative
             or not self.allowance.is_even
+            or self.stop is not None
         )
 
     @property
@@ -180,6 +195,8 @@ class Experiment:
         instance, law, allowance = self.instance, self.instance.law, self.allowance
         optimal = np.zeros(len(instance.arms), np.bool_)
         optimal[list(instance.hardness.optimal_arms)] = True
+        if self.stop is not None:
+            optimal |= as_good(instance, self.stop)
         slots = self.batch if self.growth == 0.0 else _SLOTS
         return Design(
             warm_up=self.warm_up,
@@ -205,20 +222,27 @@ class Experiment:
     def recording(self) -> Recording:
         """How a replication remembers its pulls: by their sums where these suffice."""
         law = self.instance.law
+        if self.stop is not None:
+            return recording_of_paths(self.instance)
         if self.is_recorded:
             return law.recording
         return sums_recording(law.draw_block, len(law.constants), law.normals)
 
     def new_room(self, recording: Recording, *, most_pulls: int | None = None) -> Room:
         """Return the arrays of one replication; see `make_room`."""
-        return make_room(
+        most = self.most_pulls if most_pulls is None else most_pulls
+        room = make_room(
             self.design,
             recording,
-            self.most_pulls if most_pulls is None else most_pulls,
+            most,
             baseline=self.instance.baseline_place,
             factors=self.instance.judged.factors,
             shares=self.shares,
         )
+        if self.stop is None:
+            return room
+        proof = proof_of(self.instance, self.stop, room.record, most)
+        return room._replace(seen=room.seen._replace(asked=proof.asked, proof=proof))
 
     @property
     def opening(self) -> Opening:
@@ -239,6 +263,8 @@ class Experiment:
             pulls=np.zeros(len(self.instance.arms), np.int64),
             chosen=np.zeros((len(self.instance.arms), 2), np.int64),
             misjudged=np.zeros(1, np.int64),
+            pulled=np.zeros(replications, np.int64),
+            proven=np.zeros(replications, np.int64),
         )
 
     def streams(self, seed: int, chunk: int) -> tuple[Generator, Generator]:

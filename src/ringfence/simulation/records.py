@@ -32,7 +32,7 @@ from ringfence.core.running import (
 from ringfence.core.statistics import measure
 from ringfence.core.streams import Generator
 
-_MOST_BYTES = 2**30
+MOST_BYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -203,10 +203,10 @@ def sample_recording(draw_pull: Callable[..., None], recipe: Recipe, metrics: in
     def make(arm_count: int, capacity: int) -> SampleRecord:
         shape = (arm_count, metrics, capacity)
         needed = 16 * arm_count * metrics * capacity
-        if needed > _MOST_BYTES:
+        if needed > MOST_BYTES:
             raise InputError(
                 f"{capacity} pulls of {arm_count} arms must be kept to find quantiles or tails: "
-                f"{needed / 2**30:.1f} GiB, more than {_MOST_BYTES / 2**30:.0f}. Lower the budget."
+                f"{needed / 2**30:.1f} GiB, more than {MOST_BYTES / 2**30:.0f}. Lower the budget."
             )
         return SampleRecord(
             np.zeros(shape),

@@ -52,8 +52,8 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     """Run the first `replications` of a chunk, pull by pull."""
     law, tally = experiment.instance.law, experiment.empty_tally(replications)
     recording = pulls_recording(law, experiment.instance.arms)
-    if experiment.shares:  # what arms share is remembered pull by pull anyway
-        recording = law.recording
+    if experiment.shares or experiment.stop is not None:  # every pull is remembered anyway
+        recording = experiment.recording
     body = make_body(
         experiment.course,
         recording.forget,
@@ -62,6 +62,7 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
         estimated=experiment.estimated,
         relative=experiment.is_relative,
         shares=experiment.shares,
+        proves=experiment.stop is not None,
     )
     room, state = experiment.new_room(recording), experiment.new_state()
     with rules_in_words(experiment.policy):

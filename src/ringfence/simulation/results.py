@@ -4,14 +4,17 @@ May touch core and simulation.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ringfence.core.intervals import binomial_interval
 from ringfence.core.showing import Rich
-from ringfence.simulation.counts import Counts
+from ringfence.core.stop import Stop
+from ringfence.simulation.counts import Counts, Proofs
 from ringfence.simulation.experiment import Experiment
+
+QUANTILES = (0.1, 0.5, 0.9)  # of the pulls that replications used
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,8 @@ class SimulationResult(Rich):
     An error is a wrong arm or a wrong flag. `lost_in_phase[k]` counts the replications in which
     phase k dropped the last right arm; the final choice counts with the last phase, so that
     the entries sum to `wrong_arm`. `chosen` counts the answers: by arm, how often it was named and
-    called feasible, or infeasible.
+    called feasible, or infeasible. With a `stop` pulls ended when the answer was proven: `proofs`
+    counts these, and the pulls that each replication used.
     """
 
     instance: str
@@ -40,6 +44,8 @@ class SimulationResult(Rich):
     batch: int
     engine: str
     seconds: float
+    stop: Stop | None = None
+    proofs: Proofs = field(default_factory=Proofs)
 
     @classmethod
     def of(
@@ -71,7 +77,38 @@ class SimulationResult(Rich):
             batch=experiment.batch,
             engine=engine,
             seconds=seconds,
+            stop=experiment.stop,
+            proofs=counts.proofs,
         )
+
+    @property
+    def certified_rate(self) -> float:
+        """The share of replications whose answer was proven."""
+        return self.proofs.certified / self.replications
+
+    @property
+    def wrong_certified_rate(self) -> float:
+        """The share of replications in which a wrong answer was proven."""
+        return self.proofs.wrong / self.replications
+
+    @property
+    def pulls_used_mean(self) -> float:
+        """The mean of the pulls that replications used."""
+        return self.proofs.mean_pulls if self.stop is not None else float(self.pulls_used)
+
+    def stop_facts(self) -> dict[str, Any]:
+        """Return what is told where pulls end when the answer is proven; else nothing."""
+        if self.stop is None:
+            return {}
+        return {
+            "stop": {"confidence": self.stop.confidence, "within": self.stop.within},
+            "certified_rate": self.certified_rate,
+            "wrong_certified_rate": self.wrong_certified_rate,
+            "pulls_used_mean": self.pulls_used_mean,
+            "pulls_used_quantiles": {
+                f"{share:g}": self.proofs.quantile(share) for share in QUANTILES
+            },
+        }
 
     @property
     def error_rate(self) -> float:
@@ -119,6 +156,7 @@ class SimulationResult(Rich):
             "engine": self.engine,
             "seconds": self.seconds,
             "replications_per_second": self.replications_per_second,
+            **self.stop_facts(),
         }
 
 
@@ -159,6 +197,7 @@ class ComparisonRow:
             "only_here_wrong": self.only_here_wrong,
             "only_first_wrong": self.only_first_wrong,
             "difference_std_error": self.difference_std_error,
+            **self.result.stop_facts(),
         }
 
 

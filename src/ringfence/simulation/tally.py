@@ -12,7 +12,8 @@ class Tally(NamedTuple):
     """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
 
     `chosen` [arm, flag] counts the answers that an arm was in, infeasible first; `misjudged` the
-    times when a rule named an arm that was not alive: the fault of a rule.
+    times when a rule named an arm that was not alive: the fault of a rule. `pulled` and `proven`
+    have an entry a replication too: how many pulls it took, and what was proven then.
     """
 
     wrong: Mask
@@ -21,6 +22,8 @@ class Tally(NamedTuple):
     pulls: Integers
     chosen: Integers
     misjudged: Integers
+    pulled: Integers
+    proven: Integers
 
 
 def errs(is_optimal: bool, flag: bool, feasible: bool) -> bool:  # noqa: FBT001

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,13 @@ from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis, Ground, grounds_of
 from ringfence.core.proving import Prover
 from ringfence.core.shares import may_be_more
+from ringfence.core.stop import CONFIDENCE, require_distance, require_level
 from ringfence.study.certificates import Assumed, Certificate, Explored, ProofStep
 from ringfence.study.facts import Harvest
 from ringfence.study.keeping import by_arm
 from ringfence.study.paths import Walked, walked
 from ringfence.study.plan import Plan
 
-CONFIDENCE = 0.95
-_LEAST, _MOST = 0.5, 1.0
 _LARGEST_LOG = 700.0  # e-values beyond are told as that
 _ORDER = tuple(Basis)
 
@@ -131,35 +129,6 @@ def require_provable(plan: Plan) -> None:
             f"study {plan.definition.name!r} has blocks.every, hours that pulls share: which pulls "
             "an hour has depends on who asked for them, so that nothing can be proven of it. Begin "
             "a study with items or seeds, or without blocks."
-        )
-
-
-def require_level(confidence: Any, key: str = "confidence") -> None:
-    """Refuse what is no confidence to prove anything at."""
-    is_number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if is_number and _LEAST < confidence < _MOST:
-        return
-    meant = ""
-    if is_number and 100.0 * _LEAST < confidence < 100.0 * _MOST:
-        meant = f" Write {confidence / 100:g} for {confidence:g}%."
-    raise InputError(
-        f"{key} = {confidence!r} must be a number between 0.5 and 1, without these."
-        f"{meant or ' Write 0.95 for 95%.'}"
-    )
-
-
-def require_distance(within: Any, *, of_set: bool, key: str = "within") -> None:
-    """Refuse what is no distance, or has nothing that it could be about."""
-    is_number = isinstance(within, int | float) and not isinstance(within, bool)
-    if not is_number or not 0.0 <= within < math.inf:
-        raise InputError(
-            f"{key} = {within!r} must be a number, 0 or more, in the unit of the objective. "
-            "Write one, or leave it out."
-        )
-    if within and of_set:
-        raise InputError(
-            f"{key} = {within:g} is about the best arm, and the study asks for all feasible ones. "
-            "Leave it out."
         )
 
 

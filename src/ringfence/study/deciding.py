@@ -24,6 +24,7 @@ from ringfence.core.streams import round_stream
 from ringfence.policies.course import Opening, asked
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.groups import GROUPS_EDITION, is_cut, pulls_of
+from ringfence.policies.proving import FIRST_OF_PHASES, STEP
 from ringfence.policies.registry import rules_in_words
 from ringfence.study.book import Book
 from ringfence.study.exhausting import handed_on
@@ -36,8 +37,6 @@ from ringfence.study.plan import Plan
 from ringfence.study.snapshot import Snapshot
 
 SETTLED = "settled"  # the key of a round that says which arms get no more
-_STEP = 16  # pulls at least of a phase within which the study may end
-_FIRST_OF_PHASES = 10  # of each arm, then: fewer would let few failures withdraw it
 
 
 @dataclass(frozen=True)
@@ -343,7 +342,7 @@ def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
         return [opening.first_pulls] * plan.arm_count
     totals = _totals(plan, opening.phases, 0, everyone, standing)
     allocation = [int(total) for total in np.minimum(totals, plan.room(None))]
-    least = max(_FIRST_OF_PHASES, plan.least_pulls, plan.problem.judged.first_pulls)
+    least = max(FIRST_OF_PHASES, plan.least_pulls, plan.problem.judged.first_pulls)
     return _step(plan, None, allocation, dict.fromkeys(range(plan.arm_count), least))
 
 
@@ -361,7 +360,7 @@ def _step(
     if not plan.definition.stop:
         return allocation
     so_far = 0 if before is None else before.end
-    size = max(_STEP, plan.definition.batch, so_far // 100)
+    size = max(STEP, plan.definition.batch, so_far // 100)
     each = -(-size // max(1, int(np.count_nonzero(allocation))))
     return [min(count, max(each, least.get(arm, 0))) for arm, count in enumerate(allocation)]
 

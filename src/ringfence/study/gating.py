@@ -11,14 +11,13 @@ import numpy as np
 
 from ringfence.core.certificate import Passage, gated
 from ringfence.core.grounds import Basis
+from ringfence.core.stop import CONFIDENCE, require_level
 from ringfence.study.certificates import Assumed, Explored, ProofStep
 from ringfence.study.certifying import (
-    CONFIDENCE,
     assumed_of,
     explored_of,
     prover_of,
     question_of,
-    require_level,
     require_provable,
     rests_on_of,
 )

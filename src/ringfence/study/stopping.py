@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from ringfence.core.certificate import Status
 from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis
+from ringfence.core.looks import is_due
 from ringfence.core.problem import Problem
+from ringfence.core.stop import CONFIDENCE, require_distance, require_level
 from ringfence.study.certifying import (
-    CONFIDENCE,
     arms_of,
     grounds_before,
     proof_of,
-    require_distance,
-    require_level,
 )
 from ringfence.study.deciding import SETTLED
 from ringfence.study.facts import Round
@@ -25,7 +24,6 @@ from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 
 PROVEN = "proven"  # the key of a last round that says which status ended the study
-_PART = 64  # looks between two doublings of the pulls, and pulls up to which one looks at each
 
 
 def require_stop(plan: Plan) -> None:
@@ -83,17 +81,3 @@ def what_is_proven(plan: Plan, ledger: Ledger, before: Round, through: int) -> P
         return Proven(found.status)
     asked = {arm for test in found.open for arm in arms_of(proof.prover, test)}
     return Proven(settled=tuple(arm for arm in range(plan.arm_count) if arm not in asked))
-
-
-def is_due(last: int, now: int) -> bool:
-    """Tell whether a look is due by so many pulls, where the last decision saw fewer."""
-    return _looks(now) > _looks(last)
-
-
-def _looks(pulls: int) -> int:
-    """Return how many looks are due by so many pulls: evenly spread between two doublings."""
-    if pulls <= _PART:
-        return pulls
-    doublings = (pulls // _PART).bit_length() - 1
-    first = _PART << doublings
-    return _PART * (doublings + 1) + (pulls - first) // (first // _PART)

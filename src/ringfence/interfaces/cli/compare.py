@@ -13,9 +13,12 @@ from ringfence.interfaces.cli.options import (
     Json,
     Replications,
     Seed,
+    Stop,
     StudyScales,
     Threads,
+    Within,
     said,
+    stop_of,
 )
 
 
@@ -47,6 +50,8 @@ def compare(
     seed: Seed = 0,
     scales: StudyScales = None,
     batch: Batch = 1,
+    stop: Stop = None,
+    within: Within = None,
     threads: Threads = None,
     family: Annotated[
         str | None,
@@ -101,6 +106,11 @@ def compare(
             raise InputError(
                 f"{given} cannot go with --family, which draws instances and finds budgets. "
                 "Give one or the other."
+            )
+        if others := said(context, "--stop", "--within"):
+            raise InputError(
+                f"{others[0]} goes with instances: families are fought at budgets where policies "
+                "err. Leave it out."
             )
         if others := said(context, "--replications", "--batch"):
             raise InputError(
@@ -166,6 +176,7 @@ def compare(
             seed=seed,
             scales=scales,
             batch=batch,
+            stop=stop_of(stop, within),
             threads=threads,
             progress=advance,
         )
@@ -185,13 +196,29 @@ def _show_rows(rows: Any, first: str) -> None:
             f"{row.result.std_error:.1e}",
             output.number(row.ratio_to_first, 3),
             f"{row.only_here_wrong}/{row.only_first_wrong}",
+            *_proven(row.result),
         ]
         for row in rows
     ]
     columns = ["instance", "policy", "T", "error rate", "std error", f"/ {first}", "differs"]
+    if rows[0].result.stop is not None:
+        columns += ["certified", "wrongly", "pulls used", "10% to 90%"]
     title = f"Error rates on common random numbers, {rows[0].result.scales} noise"
     output.show_table(title, columns, shown)
     output.say("differs: replications on which only this policy / only the first erred")
+
+
+def _proven(result: Any) -> list[str]:
+    """Return what was proven, and by how many pulls; nothing where nothing was to be."""
+    if result.stop is None:
+        return []
+    low, high = result.proofs.quantile(0.1), result.proofs.quantile(0.9)
+    return [
+        f"{result.certified_rate:.1%}",
+        f"{result.wrong_certified_rate:.2%}",
+        f"{result.pulls_used_mean:,.0f}",
+        f"{low:,} to {high:,}",
+    ]
 
 
 def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None:

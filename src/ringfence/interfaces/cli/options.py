@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing
 
 KINDS = ("map", "timeline", "allocation", "evidence", "differences", "items", "hours")
@@ -53,6 +54,20 @@ StudyScales = Annotated[
         autocompletion=completing.among("known", "estimated"),
     ),
 ]
+Stop = Annotated[
+    float | None,
+    typer.Option(
+        "--stop",
+        metavar="P",
+        help="End when the answer is proven this surely, such as 0.95.",
+    ),
+]
+Within = Annotated[
+    float | None,
+    typer.Option(
+        "--within", help="With --stop: an arm is as good that no other betters by more than this."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
 Threads = Annotated[
     int | None,
@@ -68,6 +83,18 @@ def said(context: typer.Context, *options: str) -> list[str]:
         if source is not None and source.name == "COMMANDLINE":
             found.append(option)
     return found
+
+
+def stop_of(stop: float | None, within: float | None) -> dict[str, float] | None:
+    """Return what --stop and --within say together."""
+    if stop is None:
+        if within is not None:
+            raise InputError(
+                "--within goes with --stop, which says how sure. Write --stop 0.95, or leave it "
+                "out."
+            )
+        return None
+    return {"confidence": stop} | ({} if within is None else {"within": within})
 
 
 class WithPolicies(TyperCommand):

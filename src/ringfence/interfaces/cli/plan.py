@@ -12,8 +12,11 @@ from ringfence.interfaces.cli.options import (
     Answer,
     Json,
     Seed,
+    Stop,
     StudyScales,
     Threads,
+    Within,
+    stop_of,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +37,14 @@ def plan(
     ] = None,
     *,
     target_error: Annotated[
-        float, typer.Option("--target-error", help="The largest error probability allowed.")
-    ],
+        float | None,
+        typer.Option(
+            "--target-error",
+            help="The largest error probability allowed; with --stop P it is 1 - P unless given.",
+        ),
+    ] = None,
+    stop: Stop = None,
+    within: Within = None,
     policy: Annotated[
         str | None,
         typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
@@ -85,6 +94,7 @@ def plan(
             source,
             policy,
             target_error=target_error,
+            stop=stop_of(stop, within),
             answer=answer,
             seed=seed,
             scales=scales,
@@ -106,6 +116,8 @@ def plan(
 
 def _show(found: "Plan") -> None:
     output.say(found.headline)
+    if found.proof_in_words is not None:
+        output.say(f"  {found.proof_in_words}")
     if found.study is not None:
         output.say(
             f"  the study has used {found.study['pulls_used']:,}: {found.study['more_pulls']:,} "

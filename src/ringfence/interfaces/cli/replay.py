@@ -10,7 +10,16 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import completing, output
-from ringfence.interfaces.cli.options import Json, Replications, Scales, Seed, Threads
+from ringfence.interfaces.cli.options import (
+    Json,
+    Replications,
+    Scales,
+    Seed,
+    Stop,
+    Threads,
+    Within,
+    stop_of,
+)
 
 if TYPE_CHECKING:
     from ringfence.reports.replay import Replay, ReplayRow
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_ANSWERS = 2
 _LEAST_SHARE = 0.005
 _MOST_ARMS = 40
+_UNIFORM = ("uniform needs", "times as many")
 
 
 def replay(
@@ -68,6 +78,8 @@ def replay(
             help="How many pulls an adaptive policy decides at once; else 1% of those so far.",
         ),
     ] = None,
+    stop: Stop = None,
+    within: Within = None,
     threads: Threads = None,
     figure: Annotated[
         Path | None,
@@ -90,7 +102,7 @@ def replay(
     if policies is not None:
         names = [part.strip() for part in policies.split(",") if part.strip()]
     amounts = None if budgets is None else [_whole(text) for text in budgets.split(",") if text]
-    points = len(amounts) if amounts else 10
+    points = len(amounts) if amounts else 1 if stop is not None else 10
     with output.progress_bar("replications", points * max(1, replications)) as advance:
         found = wiring.replay(
             table,
@@ -105,6 +117,7 @@ def replay(
             seed=seed,
             scales=scales,
             batch=batch,
+            stop=stop_of(stop, within),
             threads=threads,
             force=force,
             progress=advance,
@@ -188,17 +201,19 @@ def _show_rows(found: "Replay") -> None:
             f"{row.result.wrong_arm / row.result.replications:.1%}",
             f"{row.result.wrong_flag / row.result.replications:.1%}",
             _answers(row),
-            "" if row.result.policy == "uniform" else str(row.uniform),
-            _ratio(row),
+            *_beside(row),
         ]
         for row in found.rows
     ]
     columns = [
         "T", "policy", "right", "95% interval", "wrong arm", "wrong flag", "chose most often",
-        "uniform needs", "times as many",
+        *(("certified", "wrongly", "pulls used") if found.stop else _UNIFORM),
     ]  # fmt: skip
     title = f"Against the truth of the table, {found.replications:,} replications"
     output.show_table(title, columns, rows)
+    if found.stop is not None:
+        output.say(found.headline)
+        return
     needs = [[name, str(one), one.interval_in_words] for name, one in found.needs.items()]
     output.show_table(
         f"Pulls until right {GOAL:.0%} of the time", ["policy", "pulls", "95% interval"], needs
@@ -206,6 +221,17 @@ def _show_rows(found: "Replay") -> None:
     if found.batch is None:
         output.say("adaptive policies decide up to 1% of their pulls so far at once")
     output.say(found.headline)
+
+
+def _beside(row: "ReplayRow") -> list[str]:
+    """Return what uniform needs for as much; or where pulls end by a proof, what that takes."""
+    from ringfence.reports.proofs_taken import pulls_in_words
+
+    result = row.result
+    if result.stop is None:
+        return ["" if result.policy == "uniform" else str(row.uniform), _ratio(row)]
+    rates = (f"{result.certified_rate:.1%}", f"{result.wrong_certified_rate:.2%}")
+    return [*rates, pulls_in_words(result)]
 
 
 def _answers(row: "ReplayRow") -> str:

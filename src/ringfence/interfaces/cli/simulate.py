@@ -13,9 +13,12 @@ from ringfence.interfaces.cli.options import (
     Json,
     Replications,
     Seed,
+    Stop,
     StudyScales,
     Threads,
+    Within,
     said,
+    stop_of,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ def simulate(
     seed: Seed = 0,
     scales: StudyScales = None,
     batch: Batch = 1,
+    stop: Stop = None,
+    within: Within = None,
     engine: Annotated[
         str,
         typer.Option(
@@ -78,6 +83,7 @@ def simulate(
             seed=seed,
             scales=scales,
             batch=batch,
+            stop=stop_of(stop, within),
             engine=engine,
             method=method,
             threads=threads,
@@ -86,9 +92,12 @@ def simulate(
     if json:
         output.print_json(result.to_dict())
         return
+    used = str(result.pulls_used)
+    if isinstance(result, SimulationResult) and result.stop is not None:
+        used = f"{result.pulls_used_mean:,.0f}"
     output.say(
         f"{result.policy} on {result.instance} at T = {result.budget} "
-        f"({result.pulls_used} pulls used): error rate {result.error_rate:.4g}"
+        f"({used} pulls used): error rate {result.error_rate:.4g}"
     )
     lines = _counted(result) if isinstance(result, SimulationResult) else _estimated(result)
     if result.mean_pulls:
@@ -104,8 +113,11 @@ def simulate(
 
 
 def _counted(result: "SimulationResult") -> list[tuple[str, str]]:
+    from ringfence.reports.proofs_taken import counted_proofs
+
     low, high = result.interval
     return [
+        *counted_proofs(result),
         ("95% interval", f"{low:.4g} to {high:.4g} ({result.errors} of {result.replications})"),
         ("wrong arm", f"{result.wrong_arm}, lost in phase {_brief(result.lost_in_phase)}"),
         ("wrong flag", str(result.wrong_flag)),

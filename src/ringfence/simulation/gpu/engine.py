@@ -140,6 +140,11 @@ def require_supported(experiment: Experiment) -> None:
     name = experiment.instance.name
     if experiment.instance.has_own:
         raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
+    if experiment.stop is not None:
+        raise InputError(
+            "engine = 'cuda' keeps no pulls, from which answers are proven. Leave stop out, or use "
+            "engine = 'cpu'."
+        )
     if experiment.is_relative:
         raise InputError(
             f"engine = 'cuda' cannot run instance {name!r}: its limits are relative to baseline = "
