@@ -31,6 +31,8 @@ from ringfence.core.schedule import Phase, survivors
 DIGITS = 9  # of learned prices: a cost is rounded to a billionth of the unit
 _MOST = 2**62
 _PRICES_RESERVED = 5  # at least, where no cap was stated
+_CENTS = 2  # at least, of stated prices: a budget may be raised to such an amount
+_FEW_ARMS = 100
 _ROOM = 1000  # how often the first budget a later one may be
 
 
@@ -91,7 +93,7 @@ class Pricing:
         for arm in arms:
             if arm not in prices:
                 raise InputError(f"price has none for arm {arm!r}. Add it.")
-        digits = max(map(digits_of, (budget.amount, *prices.values())))
+        digits = max(_CENTS, *map(digits_of, (budget.amount, *prices.values())))
         whole = cls(budget.unit, digits)
         found = cls(budget.unit, digits, tuple(whole.amount(prices[arm]) for arm in arms))
         found._require_in_reach(arms, budget)
@@ -115,6 +117,11 @@ class Pricing:
             )
 
     @property
+    def most(self) -> int:
+        """The most that one pull may be told to cost: what is added up stays in 64 bits."""
+        return _MOST // 10**6
+
+    @property
     def is_learned(self) -> bool:
         """Whether what a pull costs is told with it."""
         return self.metric is not None
@@ -124,6 +131,11 @@ class Pricing:
         """Whether something was said of what a pull of every arm costs."""
         said = zip(self.guesses, self.caps, strict=True)
         return not self.is_learned or all(guess or cap for guess, cap in said)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether no pull of any arm may cost more than was stated."""
+        return not self.is_learned or all(self.caps)
 
     def amount(self, value: Decimal | float) -> int:
         """Return an amount of the unit in whole smallest ones, to the nearest.
@@ -154,6 +166,18 @@ class Pricing:
     def in_words(self, amount: int) -> str:
         """Return so many smallest amounts as they are written."""
         return str(Money(self.decimal(amount), self.unit))
+
+    def written(self, arms: Sequence[str]) -> dict[str, Any]:
+        """Return what was said of prices under the keys that users write; a mapping by arm each."""
+
+        def by_arm(amounts: Sequence[int]) -> dict[str, float]:
+            pairs = zip(arms, amounts, strict=True)
+            return {arm: float(self.decimal(one)) for arm, one in pairs if one}
+
+        if not self.is_learned:
+            return {"unit": self.unit, "price": by_arm(self.stated)}
+        said = {"price_guess": by_arm(self.guesses), "price_cap": by_arm(self.caps)}
+        return {"unit": self.unit, "price": self.metric} | {k: v for k, v in said.items() if v}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, for storage."""
@@ -190,7 +214,7 @@ def _fitting_digits(budget: Money, arm_count: int, others: Sequence[Decimal]) ->
     """Return how many digits amounts are counted with: as many as 64 bits have room for."""
     size = max([budget.amount, *others])
     digits = DIGITS
-    while digits > 0 and size.scaleb(digits) * arm_count * _ROOM > _MOST:
+    while digits > 0 and size.scaleb(digits) * max(arm_count, _FEW_ARMS) * _ROOM > _MOST:
         digits -= 1
     return digits
 
@@ -273,6 +297,43 @@ def pulls_paid(
             cost += prices[i]
             reserve += reserves[i]
     return max(0, min(wanted, ration // cost, left // reserve))
+
+
+def fill_even(
+    fresh: Integers,
+    had: Integers,
+    wanted: int,
+    alive: Mask,
+    prices: Integers,
+    reserves: Integers,
+    ration: int,
+    left: int,
+    priority: Integers,
+) -> None:
+    """Give every survivor as many pulls as are paid for, or one to those that had the least.
+
+    At most as many as are `wanted` of each. Where reserves do not pay for one of each, arms have
+    one by how many they `had`, and then by priority, so that the last pulls are made as well.
+    """
+    each = pulls_paid(wanted, alive, prices, reserves, ration, left)
+    for i in range(alive.shape[0]):
+        fresh[i] = each if alive[i] else 0
+    if each > 0 or wanted < 1:
+        return
+    while True:
+        arm = -1
+        for i in range(alive.shape[0]):
+            if (
+                alive[i]
+                and fresh[i] == 0
+                and (arm < 0 or (had[i], priority[i]) < (had[arm], priority[arm]))
+            ):
+                arm = i
+        if arm < 0 or prices[arm] > ration or reserves[arm] > left:
+            return
+        fresh[arm] = 1
+        ration -= prices[arm]
+        left -= reserves[arm]
 
 
 def ration_through(limit: int, phases: Sequence[Phase], phase: int, arm_count: int) -> int:

@@ -14,8 +14,11 @@ from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, one_of
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
+from ringfence.core.money import PULLS
 from ringfence.interfaces.accepting import (
+    ONE_BUDGET,
     ONE_INSTANCE,
+    AnyBudget,
     AnyInstance,
     AnyPolicy,
     instance_of,
@@ -34,6 +37,7 @@ from ringfence.interfaces.rare import (
     by_importance,
     by_splitting,
     no_replications,
+    require_counting,
 )
 from ringfence.interfaces.replaying import Rerun, replay_log
 from ringfence.interfaces.stopping import AnyStop, stop_in
@@ -61,7 +65,7 @@ def simulate(
     instance: AnyInstance,
     policy: AnyPolicy = ...,
     *,
-    budget: int,
+    budget: AnyBudget,
     answer: str | None = ...,
     replications: int = ...,
     seed: int = ...,
@@ -81,7 +85,7 @@ def simulate(
     instance: AnyInstance,
     policy: AnyPolicy = ...,
     *,
-    budget: int,
+    budget: AnyBudget,
     answer: str | None = ...,
     replications: int = ...,
     seed: int = ...,
@@ -100,7 +104,7 @@ def simulate(
     instance: AnyInstance,
     policy: AnyPolicy = "constrained-sr",
     *,
-    budget: int,
+    budget: AnyBudget,
     answer: str | None = None,
     replications: int = REPLICATIONS,
     seed: int = 0,
@@ -115,6 +119,7 @@ def simulate(
 ) -> SimulationResult | RareResult:
     """Return how often a policy errs on an instance at a budget.
 
+    The budget is a number of pulls, or an amount such as "50 USD" where the instance has prices.
     `answer` is which arms are asked for, "best feasible" or "all feasible": as the instance says
     unless it is given. The result for a seed is the same on any number of threads. With
     `scales="estimated"` the policy learns the noise from its pulls, as in a study; with "known" it
@@ -149,7 +154,7 @@ def simulate(
     loaded, ruled_by = instance_of(instance), policy_of(policy)
     if scales is None and method != "monte-carlo":
         scales = "known"  # the rare methods have no others
-    experiment = Experiment(
+    experiment = Experiment.funded(
         loaded.asking(answer),
         ruled_by,
         budget,
@@ -157,6 +162,8 @@ def simulate(
         batch=positive("batch", batch),
         stop=stop_in(stop, method),
     )
+    if experiment.unit != PULLS:
+        method = require_counting(experiment, method)
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
         engine = "cuda" if counting else "cpu"
@@ -192,7 +199,7 @@ def compare(
     instances: AnyInstance | Sequence[AnyInstance],
     *,
     policies: AnyPolicy | Sequence[AnyPolicy] | None = None,
-    budgets: int | Sequence[int],
+    budgets: AnyBudget | Sequence[AnyBudget],
     answer: str | None = None,
     replications: int = 100_000,
     seed: int = 0,
@@ -226,11 +233,14 @@ def compare(
     sources = listed("instances", instances, ONE_INSTANCE)
     loaded = [instance_of(source).asking(answer) for source in sources]
     chosen = policies_of(_usual(loaded) if policies is None else policies)
-    amounts, scales = listed("budgets", budgets), scales_for(scales, chosen)
+    amounts = listed("budgets", budgets, ONE_BUDGET)
+    scales = scales_for(scales, chosen)
     ends = stop_in(stop)
     plans = [
         [
-            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch, stop=ends)
+            Experiment.funded(
+                one, policy, budget, shared=True, scales=scales, batch=batch, stop=ends
+            )
             for policy in chosen
         ]
         for one in loaded

@@ -43,7 +43,8 @@ def compare(
         ),
     ] = None,
     budgets: Annotated[
-        str | None, typer.Option("--budgets", help="Budgets with commas between.")
+        str | None,
+        typer.Option("--budgets", help="Budgets with commas between, in pulls or as '20,50 USD'."),
     ] = None,
     answer: Answer = None,
     replications: Replications = 100_000,
@@ -98,6 +99,7 @@ def compare(
     """Compare policies at equal budgets, on instances or over a family of random ones."""
     from ringfence.interfaces import tournaments, wiring
     from ringfence.policies.registry import QUICK_POLICIES
+    from ringfence.simulation.funding import budgets_of
 
     names = None if policies is None else _listed(policies)
     if family is not None:
@@ -164,7 +166,7 @@ def compare(
             f"{missing} is missing. Write: ringfence compare paper-1 --budgets 1000,2000, "
             "or: ringfence compare --family uniform."
         )
-    amounts = [_whole_number("budgets", text, "1000,2000") for text in _listed(budgets)]
+    amounts = budgets_of(_listed(budgets))
     points = len(instances) * len(amounts)
     with output.progress_bar("replications", points * replications) as advance:
         rows = wiring.compare(
@@ -191,7 +193,7 @@ def _show_rows(rows: Any, first: str) -> None:
         [
             row.result.instance,
             row.result.policy,
-            str(row.result.budget),
+            _budget(row.result),
             f"{row.result.error_rate:.4g}",
             f"{row.result.std_error:.1e}",
             output.number(row.ratio_to_first, 3),
@@ -206,6 +208,16 @@ def _show_rows(rows: Any, first: str) -> None:
     title = f"Error rates on common random numbers, {rows[0].result.scales} noise"
     output.show_table(title, columns, shown)
     output.say("differs: replications on which only this policy / only the first erred")
+
+
+def _budget(result: Any) -> str:
+    """Return a budget as tables show it: with its unit, unless that is pulls."""
+    from ringfence.core.money import PULLS
+    from ringfence.simulation.funding import in_words
+
+    if result.unit == PULLS:
+        return str(result.budget)
+    return in_words(result.budget, result.unit)
 
 
 def _proven(result: Any) -> list[str]:

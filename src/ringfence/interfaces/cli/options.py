@@ -85,6 +85,14 @@ def said(context: typer.Context, *options: str) -> list[str]:
     return found
 
 
+def budget_in(text: str) -> int | str:
+    """Return a budget as Python takes it: a whole number of pulls, else an amount with its unit."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def stop_of(stop: float | None, within: float | None) -> dict[str, float] | None:
     """Return what --stop and --within say together."""
     if stop is None:
