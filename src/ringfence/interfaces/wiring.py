@@ -12,9 +12,9 @@ from typing import Any, Literal, overload
 
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, one_of
+from ringfence.core.money import PULLS
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
-from ringfence.core.money import PULLS
 from ringfence.interfaces.accepting import (
     ONE_BUDGET,
     ONE_INSTANCE,
@@ -39,7 +39,7 @@ from ringfence.interfaces.rare import (
     no_replications,
     require_counting,
 )
-from ringfence.interfaces.replaying import Rerun, replay_log
+from ringfence.interfaces.replaying import Rerun, budgets_by_price, replay_log
 from ringfence.interfaces.stopping import AnyStop, stop_in
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
@@ -329,7 +329,8 @@ def replay(
     constraints: str | Sequence[str],
     baseline: str | None = None,
     item: str | None = None,
-    budgets: int | Sequence[int] | None = None,
+    price: str | None = None,
+    budgets: float | str | Sequence[float | str] | None = None,
     policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     replications: int = 1000,
     seed: int = 0,
@@ -349,11 +350,13 @@ def replay(
     is the truth of the table; rows are drawn with replacement, as if independent. Where all arms
     were tried on the same items, `item` is the column that names them: arms then meet the items in
     one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
-    from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
-    or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
-    shown with them if `force` is set. `progress` is told of finished replications. With `stop`
-    pulls end when the answer is proven, as in `simulate`; bounds are those of the table, and the
-    budget is that of all its rows unless others are given.
+    from the least possible to the number of rows. With `price`, the column of what each pull cost,
+    they are amounts, and a pull takes what its row says; policies learn the prices of arms as they
+    go. A unit may be written with a budget ("50 USD"). An adaptive policy decides `batch` pulls at
+    once, or up to a hundredth of its pulls so far. A table that cannot answer is refused with
+    reasons, or shown with them if `force` is set. `progress` is told of finished replications. With
+    `stop` pulls end when the answer is proven, as in `simulate`; bounds are those of the table, and
+    the budget is that of all its rows unless others are given.
 
     >>> import ringfence as rf
     >>> log = {
@@ -380,8 +383,7 @@ def replay(
         threads_of(threads),
         whole_seed(seed),
     )
-    amounts = listed("budgets", budgets)
-    wanted = [positive("budget", budget) for budget in amounts if budget is not None]
+    wanted, unit = budgets_by_price(listed("budgets", budgets, (str,)), price)
     if scales not in SCALES:
         raise one_of("scales", scales, SCALES)
     rerun = Rerun(
@@ -393,6 +395,7 @@ def replay(
         stop=stop_in(stop),
         threads=threads,
         progress=progress,
+        unit=unit,
     )
     log = read_log(
         table,
@@ -401,6 +404,7 @@ def replay(
         constraints=constraints,
         baseline=None if baseline is None else str(baseline),
         item=item,
+        price=price,
         functions=functions,
         seed=seed,
     )
