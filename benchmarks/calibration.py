@@ -2,7 +2,7 @@
 
 Every study is decided by the product's own rules, round by round, from estimated noise; only the
 storage is left out. Run it with `python -m benchmarks.calibration --help`; the table in
-docs/explanation/verdict.md is its output with the defaults. With `--correlation 0.5` the n-th
+docs/research/calibration.md is its output with the defaults. With `--correlation 0.5` the n-th
 pulls of all arms share blocks, and what every pull is made of is so correlated between them.
 """
 
@@ -212,7 +212,13 @@ class Outcome:
 
 
 def verdict_on(
-    truth: Truth, pulls: int, policy: str, seed: int, *, shares: bool = False
+    truth: Truth,
+    pulls: int,
+    policy: str,
+    seed: int,
+    *,
+    shares: bool = False,
+    batch: int | None = None,
 ) -> Verdict:
     """Run a study to the end of its budget, and return its verdict; arms may share blocks."""
     names = [f"arm {i}" for i in range(len(truth.objectives))]
@@ -225,7 +231,7 @@ def verdict_on(
         budget=budget,
         policy=policy,
         seed=seed,
-        batch=max(1, budget // BATCHES),
+        batch=max(1, budget // BATCHES) if batch is None else batch,
         metrics=METRICS,
         blocks={"seeds": True} if shares else {},
     )

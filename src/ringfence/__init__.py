@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from ringfence.core.oracle import Oracle
     from ringfence.core.problem import Problem
     from ringfence.core.schedule import Phase, successive_rejects_phases
-    from ringfence.execution.evaluating import Command, Function, LoggedRows
+    from ringfence.execution.evaluating import Command, LoggedRows
+    from ringfence.execution.failures import UnavailableError
+    from ringfence.execution.functions import AsyncFunction, Function
     from ringfence.interfaces.bridges.frames import to_frame
     from ringfence.interfaces.bridges.mlflow import log_to_mlflow
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
@@ -72,6 +74,7 @@ _HOMES = {
     "AdaptivePolicy": "policies.policy",
     "ArmTheory": "core.hardness",
     "ArmVerdict": "study.verdict",
+    "AsyncFunction": "execution.functions",
     "Attribute": "core.attributes",
     "Audit": "study.audit",
     "Certificate": "study.certificates",
@@ -86,7 +89,7 @@ _HOMES = {
     "ExpressionError": "core.errors",
     "Flip": "study.verdict",
     "Gate": "study.gating",
-    "Function": "execution.evaluating",
+    "Function": "execution.functions",
     "Hardness": "core.hardness",
     "IgnoredWarning": "core.errors",
     "InfeasibleWarning": "core.errors",
@@ -124,6 +127,7 @@ _HOMES = {
     "Study": "interfaces.studies",
     "ToldOtherwiseError": "core.errors",
     "Tournament": "reports.tournament",
+    "UnavailableError": "execution.failures",
     "Verdict": "study.verdict",
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
@@ -151,6 +155,7 @@ __all__ = [
     "AdaptivePolicy",
     "ArmTheory",
     "ArmVerdict",
+    "AsyncFunction",
     "Attribute",
     "Audit",
     "Certificate",
@@ -201,6 +206,7 @@ __all__ = [
     "Study",
     "ToldOtherwiseError",
     "Tournament",
+    "UnavailableError",
     "Verdict",
     "compare",
     "find_policy",

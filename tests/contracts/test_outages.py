@@ -10,7 +10,7 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import StorageAwayError, StorageError
-from ringfence.execution.evaluating import Function
+from ringfence.execution.functions import Function
 from ringfence.execution.working import Crew
 from ringfence.study.facts import PullFact
 from tests.contracts.kill_worker import evaluate

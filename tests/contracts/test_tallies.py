@@ -96,8 +96,14 @@ class Watched:
         return page  # type: ignore[no-any-return]
 
 
+class Clock:
+    """The time, as a walk says it is."""
+
+    now = 0.0
+
+
 def desk_of(storage: Storage, definition: Definition) -> Desk:
-    return Desk(Plan.of(definition), storage, lambda: 0.0)
+    return Desk(Plan.of(definition), storage, lambda: Clock.now)
 
 
 def made(storage: Storage, definition: Definition) -> Desk:
@@ -135,14 +141,15 @@ def verdict_or_none(desk: Desk, view: View) -> object:
     return verdict_of(desk.plan, view) if in_the_running(view).any() else None
 
 
-def walk(fresh: Callable[[], Desk], after: Callable[[Desk], None]) -> None:
-    """Run a troubled study, every step at a desk that was just opened."""
-    step = 0
+def walk(fresh: Callable[[], Desk], after: Callable[[Desk], None], *, brings: bool = True) -> None:
+    """Run a troubled study, every step at a desk that was just opened, a quarter of an hour on."""
+    step, Clock.now = 0, 0.0
     while True:
         step += 1
-        if step == 4:
+        Clock.now += 900.0
+        if step == 4 and brings:
             fresh().bring([(0, (0.3, 0.4)), (2, (0.1, 1.5))], "last year")
-        if step == 9:
+        if step == 9 and brings:
             fresh().bring([(1, (0.25, 0.75))], "later")
         if step == 6:
             fresh().raise_budget(105)
@@ -155,6 +162,7 @@ def walk(fresh: Callable[[], Desk], after: Callable[[Desk], None]) -> None:
                 after(fresh())
 
 
+ITEMS, HOURS = {"items": 40, "scope": "such", "repeats": 2}, {"every": 3600}
 COURSES = [
     ("top-two", 4, OBJECTIVES[0], LIMITS[0], None),
     ("top-two", 1, OBJECTIVES[0], LIMITS[2], None),
@@ -165,19 +173,34 @@ COURSES = [
     ("top-two", 4, OBJECTIVES[1], LIMITS[1], None),
     ("ocba-co", 2, OBJECTIVES[0], LIMITS[2], 7),
 ]
+SHARED = [
+    ("top-two", 4, OBJECTIVES[0], LIMITS[0], None, ITEMS),
+    ("top-two", 6, OBJECTIVES[0], LIMITS[0], None, HOURS),
+    ("constrained-sr", 1, OBJECTIVES[0], LIMITS[0], None, ITEMS),
+]
 
 
 @pytest.mark.parametrize(
-    ("policy", "batch", "objective", "limit", "lag"),
-    COURSES if os.environ.get("RINGFENCE_LONG") else COURSES[2:6],
+    ("policy", "batch", "objective", "limit", "lag", "blocks"),
+    [
+        *((*one, {}) for one in (COURSES if os.environ.get("RINGFENCE_LONG") else COURSES[2:6])),
+        *(SHARED if os.environ.get("RINGFENCE_LONG") else SHARED[:2]),
+    ],
 )
 def test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls(
-    place: Place, policy: str, batch: int, objective: str, limit: str, lag: int | None
+    place: Place,
+    policy: str,
+    batch: int,
+    objective: str,
+    limit: str,
+    lag: int | None,
+    blocks: dict[str, Any],
 ) -> None:
     """At every step, with failures, a broken arm, observations brought along, a raised budget."""
     definition = definition_of(
-        policy=policy, batch=batch, objective=objective, constraints=(limit,), lag=lag
-    )
+        policy=policy, batch=batch, objective=objective, constraints=(limit,), lag=lag,
+        blocks=blocks,
+    )  # fmt: skip
     storage, plain = Watched(place.open()), Watched(MemoryStorage(), tallies=False)
     made(storage, definition)
     made(plain, definition)
@@ -195,8 +218,8 @@ def test_a_study_read_by_its_tally_is_the_one_read_by_its_pulls(
         stands = desk.look(samples=False)
         assert (stands.told, stands.used, stands.samples) == (found.told, found.used, ())
 
-    walk(lambda: desk_of(storage, definition), compare)
-    walk(lambda: desk_of(plain, definition), lambda desk: None)
+    walk(lambda: desk_of(storage, definition), compare, brings=not blocks)
+    walk(lambda: desk_of(plain, definition), lambda desk: None, brings=not blocks)
     found, wanted = desk_of(storage, definition), desk_of(plain, definition)
     assert found.rounds() == wanted.rounds()
     assert bits(found.look()) == bits(wanted.look())

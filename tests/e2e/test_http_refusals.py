@@ -339,7 +339,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "an endless name": ({"name": "a" * 101}, "name"),
     "an objective of no expression": ({"objective": "biggest score"}, "objective"),
     "an objective that runs code": ({"objective": "maximize __import__('os')"}, "objective"),
-    "no constraints that can be read": ({"constraints": ["mean(x) < 1"]}, "constraints"),
+    "no constraints that can be read": ({"constraints": ["mean(x) = 1"]}, "constraints"),
     "constraints that are numbers": ({"constraints": [1]}, "constraints"),
     "no arms": ({"arms": []}, "arms"),
     "arms twice": ({"arms": ["a", "a"]}, "twice"),

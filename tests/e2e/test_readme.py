@@ -92,7 +92,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             for name in (
                 "reference/expressions.md",
                 "howto/studies.md",
+                "howto/noise.md",
+                "howto/common-random-numbers.md",
+                "howto/failures.md",
                 "howto/bridges.md",
+                "howto/concurrency.md",
             )  # replay.md: see below
         ),
     ],

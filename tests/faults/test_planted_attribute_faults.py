@@ -17,6 +17,7 @@ from tests.choosing import first_of, some_of
 from tests.faults.planting import planted, require_applicable
 from tests.faults.test_planted_faults import Fault, Named, Rooms, fault
 from tests.statistical import test_attribute_engines as engines
+from tests.unit import test_ratios as ratios
 from tests.unit import test_running as running
 from tests.unit import test_truths as truths
 
@@ -116,6 +117,19 @@ def check_sorted_merge(rooms: Rooms) -> None:
         running.check_merge(rooms["simulation.records"].merge, values[:one], values[one:])
 
 
+RATIOS = "tests/unit/test_ratios.py"
+INFLUENCES = Named(
+    f"{RATIOS}::test_influences_are_the_derivatives_by_a_pulls_weight",
+    lambda rooms: ratios.check_influences(rooms["core.statistics"], 1),
+)
+ADDED_RATIO = Named(
+    f"{RATIOS}::test_adding_up_equals_measuring_the_whole",
+    lambda rooms: ratios.check_adding_up(rooms["core.running"], ratios.random_pulls(2), 17),
+)
+TRUE_RATIO = Named(
+    f"{RATIOS}::test_the_truth_of_normals_is_that_of_the_delta_method",
+    lambda rooms: ratios.check_truth(rooms["simulation.truths"].true_attributes),
+)
 SORT = Named(f"{RUNNING}::test_sorting_any_length", check_sorting)
 MERGE = Named(f"{RUNNING}::test_merging_equals_sorted", check_sorted_merge)
 
@@ -161,7 +175,23 @@ FAULTS = [
         "influences[k] *= count / max(inside, 1)", "influences[k] *= 1.0",
         SAMPLE,
     ),
+    fault(
+        "a ratio does not move with what it is divided by", STATISTICS,
+        "- ratio * (under[k] - divisor / count)) / mean", ") / mean",
+        INFLUENCES,
+    ),
     # What is added up.
+    fault(
+        "a running ratio moves the wrong way with what it is divided by", FEATURES,
+        "else -over / under * (count / under)", "else over / under * (count / under)",
+        ADDED_RATIO,
+    ),
+    fault(
+        "a merged ratio is taken for a spread", FEATURES,
+        "        if recipe.kinds[c] == RATIO:\n            place += 1\n        elif",
+        "        if",
+        ADDED_RATIO,
+    ),
     fault(
         "an origin at zero", FEATURES,
         "running.origins[arm, q] = metrics[q]", "running.origins[arm, q] = 0.0",
@@ -255,6 +285,11 @@ FAULTS = [
         NORMAL, WAIT,
     ),
     fault(
+        "a known ratio forgets what it is divided by", KNOWN,
+        "Shape(_LINEAR, mean, -ratio * per, other)", "Shape(_LINEAR, mean, 0.0, other)",
+        TRUE_RATIO,
+    ),
+    fault(
         "a density for one over it", KNOWN,
         "Shape(_ABOVE, cut, 1.0 / law.pdf(cut))", "Shape(_ABOVE, cut, law.pdf(cut))",
         NORMAL, WAIT,
@@ -282,7 +317,7 @@ FAULTS = [
     ),
     fault(
         "attributes of one metric do not covary", KNOWN,
-        "if p == q:", "if c == d:",
+        "if p == q:", "if one == two:",
         PAIRS,
     ),
     fault(

@@ -311,6 +311,7 @@ COST, POSTERIOR, TOP = "core.cost", "core.posterior", "policies.top_two"
 URGENCY = "core.urgency"
 SHRINKAGE = "core.shrinkage"
 SHARING, SHARED = "core.sharing", "simulation.shared_records"
+EXHAUSTING = "core.exhausting"
 SHARED_LAWS, SHARED_DRAWS = "tests/laws/test_sharing.py", "tests/statistical/test_shared_blocks.py"
 JOINT = Named(
     f"{SHARED_LAWS}::test_estimates_equal_weighted_least_squares_over_prefixes",
@@ -318,7 +319,7 @@ JOINT = Named(
 )
 LAST_BLOCKS = Named(
     f"{SHARED_LAWS}::test_what_an_exhausted_arm_cannot_use_goes_to_others",
-    lambda rooms: check_rooms(rooms[SHARING]),
+    lambda rooms: check_rooms(rooms[EXHAUSTING]),
 )
 
 
@@ -1452,13 +1453,13 @@ FAULTS = [
         JOINT,
     ),
     fault(
-        "an arm goes on beyond the last block", SHARING,
+        "an arm goes on beyond the last block", EXHAUSTING,
         "over = max(fresh[i] - rooms[i], 0)", "over = 0",
         LAST_BLOCKS,
     ),
     fault(
-        "what an exhausted arm cannot use is lost", SHARING,
-        "while choices > 0 and lost > 0", "while choices > 1000 and lost > 0",
+        "what an exhausted arm cannot use is lost", EXHAUSTING,
+        "while spare > 0", "while spare > 1000",
         LAST_BLOCKS,
     ),
     fault(

@@ -24,7 +24,7 @@ LAGS, LAG = ("tests.contracts.test_lags", "tests.unit.test_study_lag")
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 BLOCKS, SHARING_TESTS = ("tests.unit.test_blocks", "tests.unit.test_sharing")
 HOURS_TESTS, CONSTANCY_TESTS = ("tests.unit.test_hours", "tests.unit.test_constancy")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS, HALTED = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -36,6 +36,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS =
         "places",
         "test_large_studies",
         "test_shared_items",
+        "test_halting",
     )
 )
 
@@ -288,6 +289,7 @@ STUDIES, WORKING = ("interfaces.studies", "execution.working")
 OUTAGES, RESOLVING = ("execution.outages", "execution.resolving")
 FACTS, LAGGING, ADVANCING = ("study.facts", "study.lagging", "study.advancing")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
+HALTING = "study.halting"
 SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
     *("study.sharing", "study.items", "study.exhausting", "study.sharing_audit"),
 )
@@ -296,7 +298,7 @@ STUDY_EDITED = (
     *(DESK, PLAN, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER, CLAIMS),
-    *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING),
+    *(FAILING, PARDONING, KEEPING, OUTAGES, RESOLVING, HALTING),
     *(SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT),
     *(FACTS, LAGGING, ADVANCING),
 )
@@ -575,8 +577,29 @@ FAULTS = [
         of(API, "test_a_budget_raised_in_the_last_phase_is_not_ignored", "constrained-sr"),
     ),
     fault(
-        "a finished study sleeps on when its budget is raised", DESK,
-        "budget=int(budget), finished=False", "budget=int(budget)",
+        "a stopped study issues pulls", DESK, "if head.is_stopped:", "if False:",
+        in_memory(
+            "test_a_stop_outlives_whoever_made_it_and_is_taken_back", "top-two", home=HALTED
+        ),
+    ),
+    fault(
+        "a stopped study decides its first round", DESK, " and not ledger.head.is_stopped", "",
+        in_memory(
+            "test_a_study_that_is_stopped_before_it_began_decides_no_first_round", home=HALTED
+        ),
+    ),
+    fault(
+        "a study is archived while it runs", HALTING, "if not head.is_over:", "if False:",
+        in_memory("test_only_what_is_over_is_archived_and_what_goes_on_is_listed", home=HALTED),
+    ),
+    fault(
+        "followers do not hear of a stop", READING,
+        '("s", head.stopped_at)', '("s", None)',
+        in_memory("test_a_stop_and_an_archive_change_what_followers_hear", home=HALTED),
+    ),
+    fault(
+        "a finished study sleeps on when its budget is raised", HALTING,
+        "replace(head, finished=False, archived_at=None)", "replace(head, archived_at=None)",
         GOES_ON,
     ),
     fault(
@@ -826,7 +849,7 @@ FAULTS = [
     ),
     fault(
         "the pulse does not feel what is brought along", READING,
-        "len(head.broken), brought, head.pardons)", "len(head.broken), head.pardons)",
+        "len(head.broken), brought, head.", "len(head.broken), head.",
         PULSE,
     ),
     fault(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ringfence as rf
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError
-from ringfence.policies import ocba_co, thompson, top_two
+from ringfence.policies import ocba_co, thompson, top_two, top_two_room
 from ringfence.policies.evidence import EQUAL, Answer, Choose, Evidence
 from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy
 from ringfence.policies.registry import ADAPTIVE_POLICIES
@@ -55,7 +55,7 @@ def test_all_adaptive_policies_are_here() -> None:
 
 
 def test_top_two_equals_the_transcription() -> None:
-    seen = checks.check_top_two(top_two.choose, top_two.make_work)
+    seen = checks.check_top_two(top_two.choose, top_two_room.make_work)
     assert seen["leader feasible"] > 500
     assert seen["leader infeasible"] > 500
     assert seen["leader by leniency"] > 100
@@ -72,7 +72,7 @@ def test_top_two_equals_the_transcription() -> None:
 
 
 def test_top_two_answers_as_the_transcription() -> None:
-    seen = checks.check_likeliest(top_two.answer, top_two.make_work)
+    seen = checks.check_likeliest(top_two_room.answer, top_two_room.make_work)
     assert seen["leader feasible"] > 500
     assert seen["leader infeasible"] > 500
     assert seen["another arm"] > 20

@@ -18,7 +18,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import is_regular
 from ringfence.core.gaps import apparent_best
 from ringfence.core.posterior import NODES, likeliest_answer, weighed_answer
-from ringfence.policies import top_two
+from ringfence.policies import top_two, top_two_room
 from ringfence.policies.evidence import Evidence, Reject
 from ringfence.policies.policy import AdaptivePolicy, PhasePolicy
 from ringfence.policies.registry import ADAPTIVE_POLICIES, PHASE_POLICIES
@@ -227,7 +227,7 @@ def test_lanes_choose_as_one_by_one() -> None:
             found = chosen_side_by_side(RULE, lanes, uniforms)
         for lane, study in enumerate(lanes):
             right = np.full(BATCH, -1)
-            top_two.choose(study, uniforms[:, lane], right, top_two.make_work(arm_count, 2))
+            top_two.choose(study, uniforms[:, lane], right, top_two_room.make_work(arm_count, 2))
             assert found[lane] == right.tolist()
             seen["lanes"] += 1
     assert seen["lanes"] > (200 if LONG else 10) * EACH

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ringfence.core.arrays import Floats, Integers
-from ringfence.policies import top_two
+from ringfence.policies import top_two, top_two_room
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import cpu
@@ -35,7 +35,7 @@ BERNOULLI = {
 
 
 def test_top_two_chooses_side_by_side_as_one_by_one() -> None:
-    seen = check_lanes(RULE, top_two.make_work, size=400)
+    seen = check_lanes(RULE, top_two_room.make_work, size=400)
     for what in (
         "feasible",
         "none feasible",

@@ -13,7 +13,7 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.all_feasible import ALL_FEASIBLE
-from ringfence.policies import apt, constrained_sr, top_two
+from ringfence.policies import apt, constrained_sr, top_two, top_two_room
 from ringfence.policies.evidence import Evidence
 from ringfence.policies.registry import find_policy
 from ringfence.simulation import cpu, reference
@@ -93,7 +93,7 @@ def test_top_two_pulls_the_arm_that_is_cheapest_to_see_wrongly() -> None:
         hurry = 0.7 / float(seen.left[0])
         n = seen.counts.tolist()
         values = {i: costs[i] * (1.0 + n[i] * hurry) + math.log(n[i]) for i in living}
-        (chosen,) = chosen_by(choose, top_two.make_work, seen, np.zeros(1))
+        (chosen,) = chosen_by(choose, top_two_room.make_work, seen, np.zeros(1))
         assert values[chosen] <= min(values.values()) + 1e-9
         decided += sorted(values.values())[1] - min(values.values()) > 1e-6
     assert decided > 100

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ringfence.core import sharing
+from ringfence.core import exhausting, sharing
 from ringfence.core.arrays import Floats, Integers
 from tests.oracle.sharing import block_correlations, joint_estimates
 
@@ -163,24 +163,33 @@ def test_an_arm_that_saw_all_is_known_and_of_no_arm_more_than_its_items() -> Non
 
 
 def check_rooms(home: Any) -> None:
-    """Nobody is given more than there are; what an arm cannot use goes where least was seen."""
-    alive, counts = np.ones(3, np.bool_), np.array([9, 4, 6])
-    rooms = home.no_sharing(3, 1)
-    home.fill_rooms(rooms, counts, 10)
-    assert rooms.rooms.tolist() == [1, 6, 4]
-    fresh = np.array([5, 0, 1])
-    assert home.keep_open(fresh, rooms.rooms, counts, alive, 8)
-    assert fresh.tolist() == [1, 4, 1]
+    """Nobody is given more than there are; others get equally many of what an arm cannot use."""
+    alive, order, rooms = np.ones(3, np.bool_), np.array([1, 0, 2]), np.array([1, 6, 4])
+    prices = np.ones(3, np.int64)
+    fresh = np.array([6, 0, 1])
+    assert home.keep_open(fresh, rooms, alive, order, prices, 8)
+    assert fresh.tolist() == [1, 3, 3]
+    fresh = np.array([4, 0, 0])
+    assert home.keep_open(fresh, rooms, alive, order, prices, 8)
+    assert fresh.tolist() == [1, 2, 1]
+    fresh = np.array([4, 0, 0])
+    assert home.keep_open(fresh, rooms, alive, order, np.array([2, 1, 5]), 8)
+    assert fresh.tolist() == [1, 1, 1]
     fresh = np.array([9, 9, 9])
-    assert home.keep_open(fresh, rooms.rooms, counts, alive, 8)
+    assert home.keep_open(fresh, rooms, alive, order, prices, 8)
     assert fresh.tolist() == [1, 6, 4]
-    home.fill_rooms(rooms, np.full(3, 10), 10)
-    fresh = np.array([2, 0, 0])
-    assert not home.keep_open(fresh, rooms.rooms, np.full(3, 10), alive, 8)
+    nothing = np.zeros(3, np.int64)
+    assert not home.keep_open(np.array([2, 0, 0]), nothing, alive, order, prices, 8)
     fresh = np.array([2, 2, 0])
-    assert home.keep_open(fresh, rooms.rooms, np.full(3, 10), alive, 0)  # phases go on
+    assert home.keep_open(fresh, nothing, alive, order, prices, 0)  # phases go on
     assert fresh.tolist() == [0, 0, 0]
 
 
+def test_room_is_what_was_not_seen() -> None:
+    rooms = sharing.no_sharing(3, 1)
+    sharing.fill_rooms(rooms, np.array([9, 4, 6]), 10)
+    assert rooms.rooms.tolist() == [1, 6, 4]
+
+
 def test_what_an_exhausted_arm_cannot_use_goes_to_others() -> None:
-    check_rooms(sharing)
+    check_rooms(exhausting)

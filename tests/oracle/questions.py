@@ -1,6 +1,6 @@
 """A slow transcription of what questions mean: answers, gaps and threats, in sets and fractions.
 
-Written from the words of docs/explanation/theory.md, not from the code. A demand is a sum
+Written from the words of docs/reference/theory.md, not from the code. A demand is a sum
 over pairs of an arm and an attribute that must not exceed a bound; a threat is a set
 of demands. The covariance of the estimates is a dictionary over pairs of such
 pairs: whatever it says counts.

@@ -1,6 +1,6 @@
 """Verdicts are as often right as they say, over families of hard truths: a small version.
 
-`python -m benchmarks.calibration` makes the large one, which docs/explanation/verdict.md shows.
+`python -m benchmarks.calibration` makes the large one, which docs/research/calibration.md shows.
 """
 
 import numpy as np

@@ -19,6 +19,8 @@ SCALES, LIMITS = [1, 2, 1], [1, 0]
 class Grid:
     """Beliefs whose draws are known: small integers, so that ties are frequent."""
 
+    roots = None
+
     def __init__(self, seed: int, arms: int) -> None:
         self.estimates = np.zeros((arms, 3))
         self.drawn = np.random.default_rng(seed).integers(-1, 3, (arms, DRAWS, 3)).astype(float)
@@ -26,7 +28,7 @@ class Grid:
     def common(self, *_: Any) -> None:
         return None
 
-    def draws(self, _: Any, arm: int, *__: Any) -> Floats:
+    def draws(self, _: Any, arm: int, **__: Any) -> Floats:
         found: Floats = self.drawn[arm]
         return found
 

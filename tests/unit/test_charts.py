@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import cycle, product
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -14,6 +15,7 @@ import vl_convert
 import ringfence as rf
 from ringfence.core.errors import InputError, MissingExtraError, NoAnswerError
 from ringfence.reports.charts import (
+    LIGHT,
     STUDY_CHARTS,
     THEMES,
     Theme,
@@ -24,7 +26,10 @@ from ringfence.reports.charts import (
     study_chart,
     themed,
 )
+from ringfence.reports.figures.map import map_rows
+from ringfence.reports.figures.map_places import placed
 from ringfence.reports.pictures import dark_rules, inline_svg
+from ringfence.reports.plain import plain_pictures
 from ringfence.reports.record import record_html
 from ringfence.reports.scenes import NEAR_MISS, TIE_RULE
 from ringfence.study.facts import Round
@@ -368,11 +373,37 @@ def test_without_the_extra_the_record_is_made_and_says_so(
 ) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     page = record_html(*phase_case(), {"pull": [1]})
-    assert "<svg" not in page
+    assert page.count("<svg") == 2
     assert "pip install &#x27;ringfence[plots]&#x27;" in page
     assert "tempting" in page
     with pytest.raises(MissingExtraError):
         study_chart("map", *phase_case())
+
+
+@pytest.mark.parametrize("name", [*cases(), "far"])
+def test_simple_pictures_show_what_the_drawn_ones_do(name: str) -> None:
+    """Every arm of the map by name, each point and interval inside its picture."""
+    plan, verdict, _ = far_case() if name == "far" else cases()[name]
+    found = plain_pictures(plan, verdict)
+    for kind, svg in found.items():
+        root = ET.fromstring(svg)
+        assert colours_of(svg) <= set(LIGHT.colours), kind
+        width, height = map(float, root.attrib["viewBox"].split()[2:])
+        for one in root.iter():
+            for key in ("x", "x1", "x2"):
+                assert 0.0 <= float(one.get(key, 0.0)) <= width, (kind, one.attrib)
+            for key in ("y", "y1", "y2"):
+                assert 0.0 <= float(one.get(key, 0.0)) <= height, (kind, one.attrib)
+    texts = [one.text or "" for one in ET.fromstring(found["map"]).iter("text")]
+    drawn = chart_bytes(study_chart("map", plan, verdict, []), ".svg").decode()
+    rows = [row["label"] for row in placed(map_rows(verdict))[1] if row["label"]]
+    assert rows
+    for label in rows:
+        assert label in texts
+        assert escape(label, quote=False) in drawn
+    if name == "far":
+        assert "awry: 600 →, 90 ↑" in texts
+        assert "+90 →" in found["differences"]
 
 
 # ------------------------------------------------------------------ from a study

@@ -13,7 +13,7 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError, ShapeError
-from ringfence.execution.evaluating import EvaluationError
+from ringfence.execution.failures import EvaluationError
 from ringfence.execution.orders import Order
 from tests.e2e.command_line import Outcome, process, ringfence
 
@@ -174,13 +174,13 @@ SEEN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", SEEN)
-def test_what_must_be_awaited_is_refused_before_any_pull(kind: str) -> None:
+def test_coroutine_functions_are_awaited_and_are_no_plain_functions(kind: str) -> None:
     study = make()
-    with pytest.raises(InputError, match=r"must give metrics. Use it with study.optimize_async"):
-        study.optimize(SEEN[kind])
-    with pytest.raises(InputError, match="must give metrics"):
+    verdict = study.optimize(SEEN[kind], concurrency=4)
+    assert verdict is not None
+    assert verdict.pulls_used == study.status().budget
+    with pytest.raises(InputError, match=r"must give metrics. Use ringfence.AsyncFunction"):
         rf.Function(SEEN[kind])
-    assert study.status().issued == 0
 
 
 def test_what_turns_out_to_be_awaited_is_refused_and_given_back() -> None:
@@ -195,12 +195,14 @@ def test_what_turns_out_to_be_awaited_is_refused_and_given_back() -> None:
     assert study.optimize(lambda arm, seed: GOOD) is not None
 
 
-def test_a_file_that_names_a_coroutine_function_is_refused(tmp_path: Path) -> None:
-    done = run_json(tmp_path, "async def evaluate(arm, seed):\n    return {}\n")
-    assert (done.code, done.out) == (2, "")
-    assert "s.toml: pull.python = 'mine:evaluate' gives something to await" in done.err
-    assert "by asyncio.run from a plain function" in done.err
-    assert not (tmp_path / "s.db").exists()
+def test_a_file_that_names_a_coroutine_function_runs_it(tmp_path: Path) -> None:
+    done = run_json(
+        tmp_path,
+        "import asyncio\nasync def evaluate(arm, seed):\n    await asyncio.sleep(0)\n"
+        "    return {'loss': 1 + seed % 2, 'risk': seed % 2}\n",
+    )
+    assert done.code == 0, done.err
+    assert done.document["pulls_used"] == 8
 
 
 @pytest.mark.parametrize(

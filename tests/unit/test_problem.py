@@ -56,31 +56,41 @@ def test_problems_are_values() -> None:
     assert hash(again) == hash(BOTH_WAYS)
 
 
-def test_a_problem_needs_a_constraint() -> None:
-    with pytest.raises(InputError, match=r"constraints = \[\] must hold at least one.*Add one"):
-        Problem.parse("minimize mean(a)", [])
+def test_a_problem_needs_no_constraint() -> None:
+    problem = Problem.parse("minimize mean(a)", [])
+    assert problem == Problem.parse("minimize a")
+    assert problem.attributes == (problem.objective.attribute,)
+    assert problem.thresholds.shape == problem.factors.shape == (0,)
+    assert problem.thresholds.dtype == problem.factors.dtype == np.float64
+    assert problem.judged == problem.with_possible_limits() == problem
+    assert not problem.is_relative
+
+
+def test_all_feasible_arms_need_a_constraint() -> None:
+    with pytest.raises(InputError, match=r"constraints = \[\] must hold a limit.*Add one"):
+        Problem.parse("minimize mean(a)", [], answer="all feasible")
 
 
 def test_an_unreadable_objective_is_named() -> None:
     with pytest.raises(ExpressionError, match=r"^objective cannot be read: ") as caught:
-        Problem.parse("minimize loss", ["mean(b) <= 1"])
+        Problem.parse("minimize (loss", ["mean(b) <= 1"])
     assert caught.value.position == 9
-    assert str(caught.value).splitlines()[1:] == ["    minimize loss", "             ^"]
+    assert str(caught.value).splitlines()[1:] == ["    minimize (loss", "             ^"]
 
 
 def test_an_unreadable_constraint_is_counted_from_zero() -> None:
     with pytest.raises(ExpressionError, match=r"^constraints\[1\] cannot be read: ") as caught:
-        Problem.parse("minimize mean(a)", ["mean(b) <= 1", "mean(c) < 2"])
+        Problem.parse("minimize mean(a)", ["mean(b) <= 1", "mean(c) = 2"])
     assert caught.value.position == 8
-    assert caught.value.text == "mean(c) < 2"
+    assert caught.value.text == "mean(c) = 2"
 
 
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        ("share(y > 1) <= 5", r"between 0 and 1.*5% is 0\.05"),
+        ("share(y > 1) <= 5", r"between 0 and 1.*Write: 5%"),
         ("share(y > 1) >= 1.5", "between 0 and 1"),
-        ("share(y > 1) <= -0.1", "between 0 and 1, and so must its limit be. Mend it"),
+        ("share(y > 1) <= -0.1", "between 0 and 1, and so must its limit be"),
         ("std(y) <= -1", "at least 0"),
         ("variance(y) >= -0.5", "at least 0"),
     ],

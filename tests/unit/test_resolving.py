@@ -8,7 +8,7 @@ import pytest
 
 from ringfence.core.errors import InputError, OutageError
 from ringfence.execution.backoff import Backoff, Outage
-from ringfence.execution.evaluating import EvaluationError
+from ringfence.execution.failures import EvaluationError
 from ringfence.execution.resolving import Resolver
 from ringfence.interfaces.studies import Study
 from ringfence.study.facts import Cause, PullFact, Rejection, State

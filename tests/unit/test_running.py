@@ -65,7 +65,8 @@ def measured(problem: Problem, pulls: Floats) -> tuple[Floats, Floats]:
 def recipe_of(problem: Problem) -> Recipe:
     """Return the recipe with the metrics in the order of METRICS, whatever comes first."""
     order = np.array([METRICS.index(metric) for metric in problem.metrics])
-    return problem.recipe._replace(metric_of=order[problem.recipe.metric_of])
+    recipe = problem.recipe
+    return recipe._replace(metric_of=order[recipe.metric_of], other_of=order[recipe.other_of])
 
 
 def assert_same(

@@ -7,7 +7,8 @@ import pytest
 
 from ringfence.core.errors import InputError
 from ringfence.core.strict import read_json
-from ringfence.execution.evaluating import Command, EvaluationError
+from ringfence.execution.evaluating import Command
+from ringfence.execution.failures import EvaluationError
 from ringfence.execution.orders import Order
 from tests.e2e.command_line import ringfence
 from tests.e2e.test_study_commands import document, write_study

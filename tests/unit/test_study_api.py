@@ -399,7 +399,10 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown policy": ({"policy": "top-tow"}, "policy = 'top-tow' must be one of.*'top-two'"),
     "no objective": ({"objective": ""}, "objective cannot be read"),
     "an objective without a direction": ({"objective": "mean(loss)"}, "objective cannot be read"),
-    "no constraints": ({"constraints": []}, r"constraints = \[\] must hold"),
+    "no constraints": (
+        {"constraints": [], "answer": "all feasible"},
+        r"constraints = \[\] must hold",
+    ),
     "a constraint that is no sentence": ({"constraints": "risk"}, r"constraints\[0\] cannot be"),
     "no batch": ({"batch": 0}, "batch = 0 must be a whole number, 1 or more"),
     "a batch in parts": ({"batch": 1.5}, "batch = 1.5 must be a whole number"),

@@ -14,7 +14,10 @@ from typing import Any, Literal, TypeAlias
 
 from ringfence.core import statistics
 from ringfence.core.errors import InputError
+from ringfence.core.units import Unit, shortest
 
+RATIO = "/"
+BASELINE = "baseline"
 SHARES = {
     ">": statistics.SHARE_ABOVE,
     ">=": statistics.SHARE_FROM,
@@ -29,6 +32,7 @@ _KINDS = {
     "quantile": statistics.QUANTILE,
     "cvar": statistics.CVAR,
     "lower_cvar": statistics.LOWER_CVAR,
+    RATIO: statistics.RATIO,
 }
 OWN = -1  # the kind of a user's own function
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -80,7 +84,9 @@ class Attribute:
 
     `bound` and `level` belong to a share: the share of pulls whose metric lies beyond the level.
     `level` is also the probability of a quantile and of a tail. `others` are the further metrics
-    of a user's own function.
+    of a user's own function, and what a ratio of means is divided by. How it was written does not
+    count: `short` is a form such as "score" or "median(x)", where that was used, and `shown_in` the
+    unit of a share's level.
 
     >>> import ringfence as rf
     >>> print(rf.Attribute("quantile", "latency_ms", level=0.95))
@@ -93,13 +99,19 @@ class Attribute:
     level: float | None = None
     others: tuple[str, ...] = ()
     own: Own | None = field(default=None, compare=False)
+    short: str | None = field(default=None, compare=False, repr=False)
+    shown_in: Unit = field(default=Unit(""), compare=False, repr=False)
 
     def __str__(self) -> str:
-        metric = ", ".join(map(_quoted, self.metrics))
+        if self.short is not None:
+            return self.short
+        if self.is_ratio:
+            return " / ".join(f"mean({quoted(metric)})" for metric in self.metrics)
+        metric = ", ".join(map(quoted, self.metrics))
         if self.level is None:
             return f"{self.statistic}({metric})"
         if self.bound is not None:
-            return f"{self.statistic}({metric} {self.bound} {shortest(self.level)})"
+            return f"{self.statistic}({metric} {self.bound} {self.shown_in.write(self.level)})"
         if self.statistic == "quantile":
             percent = format((Decimal(repr(self.level)) * 100).normalize(), "f")
             if level_of(percent) == self.level:
@@ -117,6 +129,11 @@ class Attribute:
         if self.bound is not None:
             return SHARES[self.bound]
         return OWN if self.own is not None else _KINDS[self.statistic]
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether it is the mean of one metric divided by that of another."""
+        return self.statistic == RATIO
 
     @property
     def is_mean(self) -> bool:
@@ -137,6 +154,19 @@ class Attribute:
             return self.least_pulls
         return math.ceil(_TAIL_PULLS / min(_exact(self.level), 1 - _exact(self.level)))
 
+    def unit(self, units: Mapping[str, str]) -> str:
+        """Return the unit of its values, by those of metrics; empty where it has none."""
+        if self.bound is not None or self.own is not None:
+            return ""
+        own = units.get(self.metric, "")
+        if self.statistic == "variance":
+            return f"{own}²" if own else ""
+        if self.is_ratio:
+            below = units.get(self.others[0], "")
+            over = f"{own or '1'}/{below}" if below else own
+            return "" if own == below else over
+        return own
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -154,12 +184,16 @@ class Constraint:
     """One limit, as the user wrote it; a value on the threshold satisfies it.
 
     With a `factor` the limit is that many times the baseline's own attribute, plus the threshold.
+    How it was written does not count: `shown_in` is the unit of the threshold, and `times_after`
+    says that the multiple stood behind the baseline.
     """
 
     attribute: Attribute
     relation: Literal["<=", ">="]
     threshold: float
     factor: float = 0.0
+    shown_in: Unit = field(default=Unit(""), compare=False, repr=False)
+    times_after: bool = field(default=False, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.attribute} {self.relation} {self.limit}"
@@ -168,17 +202,13 @@ class Constraint:
     def limit(self) -> str:
         """What stands to the right of the relation."""
         if not self.factor:
-            return shortest(self.threshold)
-        times = "" if self.factor == 1.0 else f"{shortest(self.factor)} * "
+            return self.shown_in.write(self.threshold)
         sign = "-" if self.threshold < 0.0 else "+"
-        more = f" {sign} {shortest(abs(self.threshold))}" if self.threshold else ""
-        return f"{times}baseline({self.attribute}){more}"
-
-
-def shortest(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
-    brief = f"{value:g}"
-    return brief if float(brief) == value else repr(value)
+        more = f" {sign} {self.shown_in.write(abs(self.threshold))}" if self.threshold else ""
+        if self.times_after:
+            return f"{BASELINE} * {shortest(self.factor)}{more}"
+        times = "" if self.factor == 1.0 else f"{shortest(self.factor)} * "
+        return f"{times}{BASELINE}({self.attribute}){more}"
 
 
 def complement(level: float) -> float:
@@ -197,7 +227,8 @@ def level_of(percent: str) -> float:
     return float(Decimal(percent) / 100)
 
 
-def _quoted(metric: str) -> str:
+def quoted(metric: str) -> str:
+    """Return a metric's name as expressions hold it: in quotes where it is no plain name."""
     if PLAIN_NAME.fullmatch(metric):
         return metric
     return f'"{metric}"' if "'" in metric else f"'{metric}'"

@@ -327,11 +327,18 @@ class Beliefs:
         own = np.sqrt(np.einsum("ce,ce->c", roots, roots))
         return np.asarray(roots / np.where(own > 0.0, own, 1.0)[:, None])
 
+    def nothing_in_common(self, rng: Generator, draws: int) -> InCommon:
+        """Return draws of what moves arms that share blocks, whatever their values are like."""
+        alone = BetaPrior(np.full(draws, 0.5), np.zeros(draws))
+        return InCommon([alone if c else None for c in self.shares], self._shocks(rng, draws))
+
+    def _shocks(self, rng: Generator, draws: int) -> Floats | None:
+        """Return draws of what moves all arms; None where they share nothing."""
+        return None if self.roots is None else rng.standard_normal((draws, self.roots.shape[2]))
+
     def common(self, rng: Generator, arms: Sequence[int], draws: int) -> InCommon:
         """Return draws of what some arms have in common, attribute by attribute."""
-        mine, shocks = list(arms), None
-        if self.roots is not None:
-            shocks = rng.standard_normal((draws, self.roots.shape[2]))
+        mine, shocks = list(arms), self._shocks(rng, draws)
         found: list[Prior] = []
         for c in range(self.estimates.shape[1]):
             if self.shares[c]:

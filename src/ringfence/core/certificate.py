@@ -117,7 +117,7 @@ class Levels:
         self.limit_count = len(prover.problem.constraints)
         doubt = 1 - decimal(confidence)
         self.each = float(doubt / self.arm_count)
-        self.per_break = float(doubt / (self.arm_count * self.limit_count))
+        self.per_break = float(doubt / (self.arm_count * max(self.limit_count, 1)))
 
     def keeps(self, arm: int) -> list[Step]:
         """Return the tests that an arm keeps its limits."""

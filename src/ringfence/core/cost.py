@@ -4,7 +4,7 @@ Move the true attributes of one or two arms until the right answer changes: the 
 smallest possible sum of n/2 (move)' Sigma^-1 (move) over the moved arms. It is the exponent of
 the error that a static allocation of n pulls makes (Glynn and Juneja; Hunter and Pasupathy), and
 so serves the oracle's rate, the challengers of adaptive policies and the drifts of importance
-sampling alike. docs/explanation/theory.md derives it.
+sampling alike. docs/reference/theory.md derives it.
 
     best arm feasible     it fails a constraint after all        failing_cost
                           another arm is feasible and better     beating_cost

@@ -12,6 +12,8 @@ remember of the arm they hold what they compare, and use & and | between compari
 arguments only.
 """
 
+import math
+
 from ringfence.core.arrays import Floats, Integers, Mask
 
 FURTHEST = 1e140  # beyond which no square is taken, for it would not be a number
@@ -20,8 +22,11 @@ FURTHEST = 1e140  # beyond which no square is taken, for it would not be a numbe
 def margin(estimates: Floats, arm: int, scales: Floats, thresholds: Floats) -> float:
     """Return the largest scaled violation; an arm is feasible when it is <= 0.
 
-    The sign is exact: a value equal to its threshold gives exactly zero.
+    The sign is exact: a value equal to its threshold gives exactly zero. Without limits it is
+    minus infinity.
     """
+    if estimates.shape[1] == 1:
+        return -math.inf
     worst: float = scales[1] * (estimates[arm, 1] - thresholds[0])
     for c in range(2, estimates.shape[1]):
         worst = max(worst, scales[c] * (estimates[arm, c] - thresholds[c - 1]))

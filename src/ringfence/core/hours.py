@@ -11,7 +11,7 @@ of the hour,
 
 and b2 maximises the restricted likelihood (Patterson and Thompson 1971). The level of an arm is
 what it would have shown over the hours as they were, by their share of all pulls. Differences do
-not depend on them. docs/explanation/theory.md derives it. Touches its arguments only, and
+not depend on them. docs/reference/theory.md derives it. Touches its arguments only, and
 `fill_within` writes in what it is asked to fill.
 """
 

@@ -14,7 +14,7 @@ from ringfence.core.arrays import Floats, Integers
 from ringfence.core.attributes import Attribute, Own
 from ringfence.core.errors import EstimateError, InputError
 from ringfence.core.noise import is_rounding
-from ringfence.core.statistics import differ, measure_whole
+from ringfence.core.statistics import differ, fill_ratio, measure_whole
 from ringfence.core.streams import shuffled_places
 
 _FARTHEST = 1e100
@@ -85,6 +85,8 @@ def measure_sample(
             estimates[place], influences[:, place] = _measure_own(
                 attribute, attribute.own, arrays, arm
             )
+        elif attribute.is_ratio:
+            estimates[place] = fill_ratio(arrays[0], arrays[1], influences[:, place])
         else:
             values, level = arrays[0], attribute.level or 0.0
             estimates[place] = measure_whole(

@@ -3,7 +3,7 @@
 A static allocation w errs with probability exp(-T rate(w)) to first order, where rate(w) is the
 least cost of a change of answer (see cost). The oracle's allocation maximizes it. No policy is
 proven to reach this rate, and for many arms none does everywhere (Degenne 2023); adaptive ones can
-beat it on an instance. docs/explanation/theory.md. Touches its arguments only.
+beat it on an instance. docs/reference/theory.md. Touches its arguments only.
 """
 
 from dataclasses import dataclass

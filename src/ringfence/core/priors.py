@@ -21,6 +21,7 @@ _WIDTHS = 48  # on the grid of how far arms differ
 _CENTRES = 41  # on the grid of a common share
 _FARTHEST = 20.0  # log odds, where a share is as good as nought
 _REACH = 6.0  # of that grid, in deviations of the common share
+_MOST_SHARED = 0.999  # of an arm's variance with the others
 
 
 class NormalPrior(NamedTuple):
@@ -77,8 +78,11 @@ def joint_scores(rng: Generator, estimates: Floats, roots: Floats, shocks: Float
     """Return draws of the truth of arms that share blocks, drawn from a common distribution.
 
     `roots` times its transpose is the covariance of the estimates, and `shocks` draws of what moves
-    them. For every width between arms both are turned by the same axes, so that there is one
-    decomposition: a draw of the prior is moved by what it fails to say of the estimates.
+    them. Each arm is pulled to a weighted mean of all, by the part of its variance that is its own;
+    what is drawn is what so pulled estimates miss. Of arms that share nothing, or are alike, that
+    is Bayes's rule. Where quiet and loud arms share luck his weights leave 0 to 1: from what a
+    quiet arm and a loud one show they tell the luck of both. But arms mostly look quiet because
+    they look low, and so all of them would count as lower than any looks.
     """
     noise, draws = shocks @ roots.T, len(shocks)
     deviations = np.sqrt(np.einsum("ie,ie->i", roots, roots))
@@ -87,36 +91,36 @@ def joint_scores(rng: Generator, estimates: Floats, roots: Floats, shocks: Float
     if np.count_nonzero(noisy) < 2:
         found[:, noisy] = noise[:, noisy] / deviations[noisy]
         return JointScores(found)
-    unit = _unit_of_contrasts(roots[noisy])
+    own, noise = _own_parts(roots[noisy]), noise[:, noisy]
+    unit = float(np.mean(1.0 / own)) ** -0.5  # the harmonic mean: precise arms set the unit
     y = (estimates[noisy] - float(estimates[noisy][np.argmin(deviations[noisy])])) / unit
-    values, axes = np.linalg.eigh(roots[noisy] @ roots[noisy].T / unit / unit)
-    values = np.maximum(values, 0.0)
-    if max(float(np.ptp(y)), float(values.max())) > _MOST_UNITS:
-        found[:, noisy] = noise[:, noisy] / deviations[noisy]
+    v, noise = own / unit / unit, noise / unit
+    if max(float(np.ptp(y)), float(v.max())) > _MOST_UNITS:
+        found[:, noisy] = noise * unit / deviations[noisy]
         return JointScores(found)
     widths, weights = _grid_of_widths(float(np.ptp(y)))
-    turned, ones = y @ axes, axes.sum(axis=0)
-    total = values[None, :] + widths[:, None] ** 2
-    precision = (ones**2 / total).sum(axis=1)
-    centres = (ones * turned / total).sum(axis=1) / precision
-    squares = ((turned - centres[:, None] * ones) ** 2 / total).sum(axis=1)
+    total = v[None, :] + widths[:, None] ** 2
+    precision = (1.0 / total).sum(axis=1)
+    parts = 1.0 / total / precision[:, None]
+    centres = parts @ y
+    squares = ((y - centres[:, None]) ** 2 / total).sum(axis=1)
     logs = np.log(weights) - 0.5 * (np.log(total).sum(axis=1) + np.log(precision) + squares)
     chosen = _drawn(rng, logs, draws)
-    centre = centres[chosen] + rng.standard_normal(draws) / np.sqrt(precision[chosen])
-    prior = widths[chosen, None] * rng.standard_normal((draws, len(y))) + centre[:, None] * ones
-    missed = turned - prior - noise[:, noisy] @ axes / unit
-    trust = widths[chosen, None] ** 2 / total[chosen]
-    truth = (prior + trust * missed) @ axes.T
-    found[:, noisy] = (truth - y) * unit / deviations[noisy]
+    trust, parts = (v / total)[chosen], parts[chosen]
+    apart = widths[chosen, None] * rng.standard_normal((draws, len(y)))
+    centre = centres[chosen] - ((noise + apart) * parts).sum(axis=1)
+    moved = trust * (centre[:, None] + apart - y) - (1.0 - trust) * noise
+    found[:, noisy] = moved * unit / deviations[noisy]
     return JointScores(found)
 
 
-def _unit_of_contrasts(roots: Floats) -> float:
-    """Return about how noisy differences between arms are: precise ones set the unit."""
-    apart = roots - roots.mean(axis=0)
-    variances = np.einsum("ie,ie->i", apart, apart)
-    variances = variances[variances > 0.0]
-    return float(np.mean(1.0 / variances)) ** -0.5 if len(variances) else 1.0
+def _own_parts(roots: Floats) -> Floats:
+    """Return the part of each arm's variance that it does not share with the others."""
+    covariance = roots @ roots.T
+    deviations = np.sqrt(np.diagonal(covariance))
+    others = (covariance / deviations).sum(axis=1) / deviations - 1.0
+    shared = np.clip(others / (len(roots) - 1), 0.0, _MOST_SHARED)
+    return np.asarray(deviations**2 * (1.0 - shared))
 
 
 def _grid_of_widths(span: float) -> tuple[Floats, Floats]:

@@ -1,11 +1,11 @@
-"""A problem: one objective, one or several constraints, turned so that lower is always better.
+"""A problem: one objective and its constraints, turned so that lower is always better.
 
 The turning happens here, once; everything below a problem works on oriented values, everything
 people see is in their own units and direction. Touches its arguments only.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from ringfence.core.expressions import parse_constraint, parse_objective
 from ringfence.core.question import Question
 from ringfence.core.questions import find_question
 from ringfence.core.running import Recipe
+from ringfence.core.units import units_of
 
 UNREACHED = 1e150  # no estimate is as large, nor what is told from a baseline
 MOST_TIMES = 1e20
@@ -28,7 +29,8 @@ _RANGES = {"share": (0.0, 1.0), "variance": (0.0, math.inf), "std": (0.0, math.i
 class Problem:
     """An objective, its constraints, and the question which arms are the answer.
 
-    Attribute 0 is the objective, 1..m are the constraints.
+    Attribute 0 is the objective, 1..m are the constraints. Without constraints every arm is
+    feasible, and the best one is asked for. `units` are those of the metrics' values, where stated.
 
     >>> import ringfence as rf
     >>> problem = rf.Problem.parse("maximize mean(score)", "p95(latency_ms) <= 200")
@@ -41,39 +43,51 @@ class Problem:
     objective: Objective
     constraints: tuple[Constraint, ...]
     question: Question = field(default=BEST_FEASIBLE, repr=False)
+    units: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(
         cls,
         objective: str,
-        constraints: str | Sequence[str],
+        constraints: str | Sequence[str] = (),
         *,
         functions: Functions | None = None,
         answer: str = BEST_FEASIBLE.name,
+        units: Mapping[str, str] | None = None,
     ) -> "Problem":
         """Read a problem from its expressions; an error names the one that cannot be read.
 
         `functions` are attributes of the user's own, by the name that expressions call them;
-        `answer` is which arms are asked for: "best feasible" or "all feasible".
+        `answer` is which arms are asked for: "best feasible" or "all feasible"; `units` are those
+        in which metrics are measured, such as {"latency": "ms"}.
+
+        >>> import ringfence as rf
+        >>> problem = rf.Problem.parse(
+        ...     "maximize accuracy", ["latency < 2s", "refused <= 3%"], units={"latency": "ms"}
+        ... )
+        >>> print(*problem.constraints, problem.thresholds)
+        latency <= 2 s refused <= 3% [2.00e+03 3.00e-02]
         """
         if isinstance(constraints, str):
             constraints = [constraints]
-        if not constraints:
-            raise InputError(
-                "constraints = [] must hold at least one constraint. "
-                "Add one, such as 'mean(risk) <= 1.0'."
-            )
+        stated = units_of("units", units or {})
         try:
-            parsed_objective = parse_objective(objective, functions)
+            parsed_objective = parse_objective(objective, functions, stated)
         except ExpressionError as error:
             raise _placed("objective", error) from None
         parsed = []
         for place, text in enumerate(constraints):
             try:
-                parsed.append(parse_constraint(text, functions))
+                parsed.append(parse_constraint(text, functions, stated))
             except ExpressionError as error:
                 raise _placed(f"constraints[{place}]", error) from None
-        return cls(parsed_objective, tuple(parsed), find_question(answer))
+        question = find_question(answer)
+        if not parsed and not question.is_like(BEST_FEASIBLE):
+            raise InputError(
+                f"constraints = [] must hold a limit with answer = {answer!r}: without one every "
+                "arm is feasible. Add one, such as 'mean(risk) <= 1.0'."
+            )
+        return cls(parsed_objective, tuple(parsed), question, tuple(stated.items()))
 
     def asking(self, answer: str | None) -> "Problem":
         """Return the problem with another question; with its own where none is given."""
@@ -89,15 +103,15 @@ class Problem:
             if abs(constraint.factor) > MOST_TIMES:
                 raise InputError(
                     f"constraints[{place}] = '{constraint}': a baseline may count at most "
-                    f"{MOST_TIMES:g} times. Mend it."
+                    f"{MOST_TIMES:g} times. Write a smaller number."
                 )
             low, high = _RANGES.get(name, (-math.inf, math.inf))
             if constraint.factor == 0.0 and not low <= limit <= high:
                 rule = f"between {low:g} and {high:g}" if high < math.inf else f"at least {low:g}"
-                percent = " It is no percentage: 5% is 0.05." if high == 1.0 < limit else ""
+                percent = f" Write: {limit:g}%" if high == 1.0 < limit else ""
                 raise InputError(
                     f"constraints[{place}] = '{constraint}': a {name} is {rule}, and so must its "
-                    f"limit be.{percent} Mend it."
+                    f"limit be.{percent}"
                 )
         return self
 
@@ -124,6 +138,7 @@ class Problem:
             kinds=np.array([attribute.kind for attribute in attributes]),
             levels=np.array([attribute.level or 0.0 for attribute in attributes]),
             metric_of=np.array([metrics.index(attribute.metric) for attribute in attributes]),
+            other_of=np.array([metrics.index(attribute.metrics[-1]) for attribute in attributes]),
             signs=self.signs,
         )
 
@@ -159,7 +174,7 @@ class Problem:
     @property
     def factors(self) -> Floats:
         """The multiples of the baseline in the limits, one a constraint; 0 where there is none."""
-        return np.array([constraint.factor for constraint in self.constraints])
+        return np.array([one.factor for one in self.constraints], dtype=np.float64)
 
     @property
     def is_relative(self) -> bool:
@@ -193,7 +208,7 @@ class Problem:
     @property
     def thresholds(self) -> Floats:
         """The oriented thresholds, one a constraint: an attribute is fine when it is <= its own."""
-        written = np.array([constraint.threshold for constraint in self.constraints])
+        written = np.array([float(one.threshold) for one in self.constraints], dtype=np.float64)
         # Adding zero turns -0.0 into 0.0, so that JSON and tables never show a negative zero.
         # No value comes near the end of the numbers: a limit there is one that none reaches.
         reached = np.clip(written, -UNREACHED, UNREACHED)
@@ -206,7 +221,8 @@ def _as_share(constraint: Constraint) -> Constraint:
     if attribute.statistic != "quantile" or attribute.level is None or constraint.factor:
         return constraint
     upper = constraint.relation == "<="
-    share = Attribute("share", attribute.metric, ">" if upper else "<", constraint.threshold)
+    bound, unit = ">" if upper else "<", constraint.shown_in
+    share = Attribute("share", attribute.metric, bound, constraint.threshold, shown_in=unit)
     allowed = complement(attribute.level) if upper else attribute.level
     return Constraint(share, "<=", allowed)
 

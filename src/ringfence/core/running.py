@@ -1,9 +1,10 @@
 """Means, shares, variances and standard deviations kept up to date pull by pull, exactly.
 
 Each of them is a smooth function of means of features of a pull: the metric itself, a zero or one,
-or the metric and its square. Sums and scatters of features can be added up in any order and merged,
-and give every estimate and influence covariance without keeping the pulls. Squares are taken about
-an origin near the arm's values: about zero their scatter would drown in rounding errors.
+the metric and its square, or two metrics of which the means are divided. Sums and scatters of
+features can be added up in any order and merged, and give every estimate and influence covariance
+without keeping the pulls. Squares are taken about an origin near the arm's values: about zero their
+scatter would drown in rounding errors.
 
 Touches its arguments only; `add_...`, `merge_...` and `fill_...` write in place.
 """
@@ -22,18 +23,28 @@ from ringfence.core.noise import (
     is_rounding,
     no_moments,
 )
-from ringfence.core.statistics import STD, VARIANCE, contribution, contributions
+from ringfence.core.statistics import (
+    RATIO,
+    STD,
+    VARIANCE,
+    contribution,
+    contributions,
+    lower_mean,
+    unseen_scatter,
+)
 
 
 class Recipe(NamedTuple):
     """How attributes come from metrics, as arrays with an entry an attribute.
 
-    `signs` are -1 where an attribute is negated to make lower better.
+    A ratio divides `metric_of` by `other_of`; of others both are the same. `signs` are -1 where an
+    attribute is negated to make lower better.
     """
 
     kinds: Integers
     levels: Floats
     metric_of: Integers
+    other_of: Integers
     signs: Floats
 
 
@@ -47,7 +58,7 @@ class Running(NamedTuple):
 
 def can_run(kind: int) -> bool:
     """Tell whether an attribute can be kept up to date without the pulls."""
-    return 0 <= kind <= STD
+    return 0 <= kind <= STD or kind == RATIO
 
 
 def no_running(recipe: Recipe, arm_count: int, metric_count: int) -> Running:
@@ -70,7 +81,10 @@ def add_running_pull(
         q = recipe.metric_of[c]
         running.features[place] = contribution(recipe.kinds[c], recipe.levels[c], metrics[q])
         place += 1
-        if recipe.kinds[c] >= VARIANCE:
+        if recipe.kinds[c] == RATIO:
+            running.features[place] = metrics[recipe.other_of[c]]
+            place += 1
+        elif recipe.kinds[c] >= VARIANCE:
             running.features[place] = (metrics[q] - running.origins[arm, q]) ** 2
             place += 1
     add_pull(running.moments, count, arm, running.features)
@@ -91,7 +105,9 @@ def merge_running(
     place = 0
     for c in range(recipe.kinds.shape[0]):
         place += 1
-        if recipe.kinds[c] >= VARIANCE:
+        if recipe.kinds[c] == RATIO:
+            place += 1
+        elif recipe.kinds[c] >= VARIANCE:
             q = recipe.metric_of[c]
             away = other.origins[arm, q] - running.origins[arm, q]
             turn[place, place - 1] = 2.0 * away
@@ -122,10 +138,18 @@ def fill_running(
     row = 0
     for c in range(recipe.kinds.shape[0]):
         still = is_rounding(scatter[arm, row, row], count, centres[arm, row])
-        estimates[arm, c] = recipe.signs[c] * spread_or_mean(
-            recipe.kinds[c], sums[arm, row], centres[arm, row], scatter[arm, row, row], count
-        )
-        if still and recipe.kinds[c] >= VARIANCE:
+        is_ratio = recipe.kinds[c] == RATIO
+        if is_ratio:
+            still &= is_rounding(scatter[arm, row + 1, row + 1], count, centres[arm, row + 1])
+            over, under = sums[arm, row], sums[arm, row + 1]
+            if still and under != 0.0:  # exact, and free of rounding
+                over, under = count * centres[arm, row], count * centres[arm, row + 1]
+            estimates[arm, c] = recipe.signs[c] * over / count / lower_mean(under, count)
+        else:
+            estimates[arm, c] = recipe.signs[c] * spread_or_mean(
+                recipe.kinds[c], sums[arm, row], centres[arm, row], scatter[arm, row, row], count
+            )
+        if still and recipe.kinds[c] >= VARIANCE and not is_ratio:
             estimates[arm, c] = 0.0
         column = 0
         for d in range(c + 1):
@@ -147,6 +171,8 @@ def fill_running(
         for d in range(c + 1):
             if still or (d < c and scatters[arm, d, d] == 0.0):
                 scatters[arm, c, d] = scatters[arm, d, c] = 0.0
+        if is_ratio and sums[arm, row + 1] == 0.0:
+            scatters[arm, c, c] = unseen_scatter(estimates[arm, c], count)
         row += 2 if recipe.kinds[c] >= VARIANCE else 1
 
 
@@ -170,6 +196,11 @@ def weight(
     if kind < VARIANCE:
         return 1.0
     scatter = running.moments.scatters[arm, place, place]
+    if kind == RATIO:
+        over, under = running.moments.sums[arm, place], running.moments.sums[arm, place + 1]
+        if under == 0.0:
+            return 0.0
+        return float(count / under if feature == 0 else -over / under * (count / under))
     unit = 1.0
     if kind == STD:
         unit = 0.5 / math.sqrt(scatter / (count - 1)) if scatter > 0.0 else 0.0
@@ -194,7 +225,9 @@ def add_running_block(
     for c in range(recipe.kinds.shape[0]):
         values = metrics[:, recipe.metric_of[c]]
         columns.append(contributions(recipe.kinds[c], recipe.levels[c], values))
-        if recipe.kinds[c] >= VARIANCE:
+        if recipe.kinds[c] == RATIO:
+            columns.append(metrics[:, recipe.other_of[c]])
+        elif recipe.kinds[c] >= VARIANCE:
             columns.append((values - running.origins[arm, recipe.metric_of[c]]) ** 2)
     features = np.column_stack(columns)
     # About the first pull: the scatter of what never varies is then exactly zero.

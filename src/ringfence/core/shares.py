@@ -52,6 +52,9 @@ def may_be_more(problem: Problem, bounds: Mapping[str, tuple[float, float]]) -> 
     kept = [False, *(problem.factors == 0.0) & (problem.thresholds >= _highest(problem)[1:])]
     for attribute, is_kept in zip(problem.attributes, kept, strict=True):
         low, high = bounds.get(attribute.metric, (0.0, 1.0))
+        if attribute.is_ratio:
+            found.append(True)
+            continue
         within = not is_kept if attribute.metric not in bounds else low >= 0.0 and high <= 1.0
         found.append(attribute.bound is None and not within)
     return np.array(found)
@@ -72,7 +75,7 @@ def possible_range(
     for c, attribute in enumerate(problem.attributes):
         if shares[c]:
             lows[c], highs[c] = 0.0, _HIGHEST.get(attribute.statistic, 1.0)
-        elif attribute.own is not None:
+        elif attribute.own is not None or attribute.is_ratio:
             continue
         elif attribute.statistic in ("variance", "std"):
             lows[c] = 0.0

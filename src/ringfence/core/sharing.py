@@ -9,7 +9,7 @@ and n_j the blocks that arm j saw,
     means       m_i = own mean + L_i w,   w from how far the arms before are off on arm i's blocks
     covariance  L diag(1/n_j - 1/N) L'    N the blocks that there are, endless unless they are few
 
-docs/explanation/theory.md derives both. Correlations are shrunk towards one for all pairs of
+docs/reference/theory.md derives both. Correlations are shrunk towards one for all pairs of
 arms, and that towards none: with none, estimates and covariances are those of arms that share
 nothing. Touches its arguments only, and writes in what it is asked to fill.
 """
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 
 LENT_BLOCKS = 30.0  # what the correlation of all pairs counts for in that of one
 NO_CORRELATION = 5.0  # what no correlation counts for in that of all pairs, times the other arms
@@ -335,35 +335,6 @@ def fill_rooms(sharing: Sharing, counts: Integers, blocks: int) -> None:
     """Put the pulls that arms may still have in place: one for each block that they did not see."""
     for i in range(counts.shape[0]):
         sharing.rooms[i] = max(blocks - counts[i], 0) if blocks > 0 else ENDLESS_ROOM
-
-
-def keep_open(
-    fresh: Integers, rooms: Integers, counts: Integers, alive: Mask, choices: int
-) -> bool:
-    """Leave out pulls of blocks beyond the last; return False if that leaves nothing to choose.
-
-    Of a course that makes choices they go to the living arms that saw least. Phases go on without
-    them: survivors have seen as many.
-    """
-    lost = 0
-    for i in range(fresh.shape[0]):
-        over = max(fresh[i] - rooms[i], 0)
-        fresh[i] -= over
-        lost += over
-    while choices > 0 and lost > 0:
-        found = -1
-        for i in range(fresh.shape[0]):
-            if alive[i] and fresh[i] < rooms[i]:
-                fewer = found < 0 or counts[i] + fresh[i] < counts[found] + fresh[found]
-                found = i if fewer else found
-        if found < 0:
-            break
-        fresh[found] += 1
-        lost -= 1
-    some = False
-    for i in range(fresh.shape[0]):
-        some |= fresh[i] > 0
-    return some | (choices == 0)
 
 
 def together(sharing: Sharing, i: int, c: int, j: int, k: int) -> float:

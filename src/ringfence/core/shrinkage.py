@@ -4,7 +4,7 @@ Of many arms, those that look worst were unlucky and those that look best were l
 the fewer pulls they have had. How far to shrink is seen from the arms themselves: by the noise of
 one pull over the spread of the estimates (James and Stein; Efron and Morris), times a belief that
 is nothing up to three arms, of which no spread can be told. It is half of what a normal prior
-would ask for: docs/adr/0007 has what was measured. Touches its arguments only, and writes in
+would ask for: docs/research/top-two.md has numbers. Touches its arguments only, and writes in
 `shrunk` and `backing`.
 """
 

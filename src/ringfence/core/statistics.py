@@ -28,8 +28,10 @@ from ringfence.core.noise import is_rounding
     CVAR,
     LOWER_CVAR,
     ROBUST_MEAN,
-) = range(11)
+    RATIO,
+) = range(12)
 
+UNSEEN_EVENT = 0.5  # what a sum of nothing counts as where it is divided by
 NEXT_TO_NOTHING = 1e-9  # what a rounding error may add to a whole number of pulls
 
 
@@ -183,6 +185,52 @@ def fill_spread(kind: int, values: Floats, influences: Floats) -> float:
         influences[k] = (influences[k] - squares / count) / unit
     variance = squares / (count - 1)
     return float(variance) if kind == VARIANCE else math.sqrt(variance)
+
+
+def lower_mean(total: float, count: int) -> float:
+    """Return the mean that a ratio is divided by.
+
+    One of nothing is taken for half an event in all pulls: what did not come in them may come.
+    """
+    return (total if total != 0.0 else UNSEEN_EVENT) / count
+
+
+def unseen_scatter(ratio: float, count: int) -> float:
+    """Return the scatter of a ratio's influences where there was nothing to divide by.
+
+    Half an event, give or take its root: the ratio may as well be twice as large, or half.
+    """
+    times = ratio * count / UNSEEN_EVENT
+    return UNSEEN_EVENT * times * times
+
+
+def fill_ratio(over: Floats, under: Floats, influences: Floats) -> float:
+    """Measure the mean of one metric divided by that of another: (x - ratio y) / mean(y)."""
+    count = over.shape[0]
+    total, divisor = 0.0, 0.0
+    for k in range(count):
+        total += over[k]
+        divisor += under[k]
+    mean = lower_mean(divisor, count)
+    ratio = total / count / mean
+    if divisor == 0.0:
+        influences[:] = 0.0
+        half = math.sqrt(0.5 * unseen_scatter(ratio, count))
+        influences[0], influences[1] = half, -half
+        return float(ratio)
+    low, high, least, most = over[0], over[0], under[0], under[0]
+    for k in range(1, count):
+        low, high = min(low, over[k]), max(high, over[k])
+        least, most = min(least, under[k]), max(most, under[k])
+    if not (are_apart(low, high) or are_apart(least, most)):
+        influences[:] = 0.0
+        return float(over[0] / under[0])
+    size = 0.0
+    for k in range(count):
+        influences[k] = (over[k] - total / count - ratio * (under[k] - divisor / count)) / mean
+        size = max(size, abs(over[k]), abs(ratio * under[k]))
+    drop_cancelled(influences, size / mean)
+    return float(ratio)
 
 
 def lower_rank(count: int, level: float) -> int:

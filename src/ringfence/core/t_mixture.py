@@ -6,7 +6,7 @@ likely under d as under 0 depends on U = sum(y) / sqrt(sum(y^2)) alone, y = x - 
     exp(-n d^2 / 2) E[exp(c d U)],    c chi-distributed with n degrees of freedom
 
 Mixed over d from a half-normal law of scale g, with b = g U / sqrt(1 + n g^2) and F the
-distribution of Student's t, it has a closed form (derived in docs/explanation/theory.md):
+distribution of Student's t, it has a closed form (derived in docs/reference/theory.md):
 
     E_n = 2 (1 + n g^2)^(-1/2) (1 - b^2)^(-n/2) F_n(sqrt(n) b / sqrt(1 - b^2))
 

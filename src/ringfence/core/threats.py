@@ -4,7 +4,7 @@ A threat moves true attributes y until all its demands A (y - o) <= b hold; o ar
 for the objective), so that what lies close to a limit loses nothing to rounding. With S the joint
 covariance of the estimates, its cost is max over eta >= 0 of eta'c - eta'G eta / 2, where
 c = A (y - o) - b and G = A S A'. The move that brings it about is -S A' eta. Both are
-derived in docs/explanation/theory.md. `joint` alone knows S: arms are independent, until they
+derived in docs/reference/theory.md. `joint` alone knows S: arms are independent, until they
 share what they are tried on.
 
 A limit may be relative to a baseline. The baseline is then an arm in the row like any other, so

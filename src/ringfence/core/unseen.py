@@ -17,7 +17,7 @@ def reach_of_unseen(
 
     It was `at`; the unseen values of its metric lie between `ends`, as written.
     """
-    if attribute.own is not None:
+    if attribute.own is not None or attribute.is_ratio:
         return -math.inf, math.inf
     unseen = min(1.0, UNSEEN / pulls)
     low, high = (0.0, 1.0) if attribute.statistic == "share" else ends

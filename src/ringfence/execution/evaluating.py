@@ -4,11 +4,9 @@ An evaluation gets an `Order` and returns metrics, or raises `EvaluationError`. 
 never writes to a study. May touch study, core, and what the user named.
 """
 
-import inspect
 import json
 import os
 import re
-import reprlib
 import shlex
 import shutil
 import subprocess
@@ -19,34 +17,29 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ringfence.core.arrays import Floats
-from ringfence.core.errors import InputError, RingfenceError, ShapeError, closest
+from ringfence.core.errors import InputError, ShapeError, closest
 from ringfence.core.streams import Generator, pull_stream
 from ringfence.core.strict import read_json
-from ringfence.execution.calling import Call
+from ringfence.execution.failures import (
+    EvaluationError,
+    TimedOutError,
+    UnavailableError,
+    require_timeout,
+)
+from ringfence.execution.functions import AsyncFunction, Function, is_asynchronous
 from ringfence.execution.orders import Order
 from ringfence.execution.programs import Programs
 
 _MOST_WORDS = 400
+_TRY_LATER = 75  # EX_TEMPFAIL of sysexits.h
 _OF_PULLS = ("arm", "seed", "pull")  # what every command may name, whatever keys arms have
 _OF_ORDER = ("item", "ordinal")  # and these, where arms have no such keys
 _EACH_ANOTHER = ("{seed}", "{pull}", "{item}", "{ordinal}")
 _NAMED = re.compile(r"\{(\w+)\}")
-_LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for a program
 
 
-class EvaluationError(RingfenceError):
-    """An evaluation failed; its message is kept with the pull."""
-
-    timed_out = False
-
-
-class TimedOutError(EvaluationError):
-    """An evaluation took longer than it may."""
-
-    timed_out = True
-
-
-Evaluate: TypeAlias = Callable[[Order], Mapping[str, Any]]
+Evaluate: TypeAlias = Callable[[Order], Any]
+"""Gives metrics, or something to await that gives them."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +70,7 @@ class Command:
 
     def __post_init__(self) -> None:
         """Refuse a time that no program could keep, or that cannot be waited for."""
-        limit = self.timeout_seconds
-        if limit is not None and not 0.0 < limit <= _LONGEST_SECONDS:
-            raise InputError(
-                f"timeout_seconds = {limit!r} must be above 0 and at most {_LONGEST_SECONDS:,.0f}. "
-                "Mend it, or leave it out: evaluations may then take as long as they like."
-            )
+        require_timeout(self.timeout_seconds)
 
     def require_runnable(
         self, arms: Mapping[str, Mapping[str, Any]], *, has_items: bool = False
@@ -126,7 +114,8 @@ class Command:
             raise EvaluationError(f"{arguments[0]!r} cannot be run: {error}") from None
         if ended.code != 0:
             said = _tail(ended.err) or _tail(ended.out) or "nothing"
-            raise EvaluationError(f"exit code {ended.code}; it said: {said}")
+            kind = UnavailableError if ended.code == _TRY_LATER else EvaluationError
+            raise kind(f"exit code {ended.code}; it said: {said}")
         return _metrics(ended.out)
 
 
@@ -214,99 +203,6 @@ def filled(argument: str, words: Mapping[str, Any]) -> str:
     return "".join(parts)
 
 
-@dataclass(frozen=True)
-class Function:
-    """Calls a Python function (arm, seed) -> metrics.
-
-    Its parameters may also be any of `arm`, `item`, `seed`, `keys` and `ordinal`, by their names.
-
-    >>> import ringfence as rf
-    >>> def evaluate(arm, seed):
-    ...     return {"score": len(arm) + seed % 2, "risk": seed % 3}
-    >>> study = rf.Study.create(
-    ...     "lengths",
-    ...     arms=["short", "very long"],
-    ...     objective="maximize mean(score)",
-    ...     constraints="mean(risk) <= 2",
-    ...     budget=40,
-    ...     storage="memory://",
-    ...     seed=1,
-    ... )
-    >>> study.optimize(rf.Function(evaluate)).arm  # or study.optimize(evaluate)
-    'very long'
-    """
-
-    function: Callable[..., Mapping[str, Any]]
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be called, or returns no metrics, before every pull fails of it."""
-        if not callable(self.function):
-            raise InputError(
-                f"evaluate = {self.function!r} must be a function (arm, seed) -> metrics. Give one."
-            )
-        if is_asynchronous(self.function):
-            raise awaited_in_vain(f"evaluate = {self.function!r}")
-        Call.of(self.function)
-
-    def require_items(self, *, has_items: bool) -> None:
-        """Refuse a function that asks for an item in a study without, before any pull."""
-        if Call.of(self.function).needs_item and not has_items:
-            raise without_items(self.function)
-
-    def __call__(self, order: Order) -> Mapping[str, Any]:
-        """Call it for one pull."""
-        try:
-            found = Call.of(self.function).make(self.function, order)
-        except (Exception, SystemExit) as error:
-            raise failure_of(error) from error
-        if inspect.isawaitable(found):
-            if inspect.iscoroutine(found):
-                found.close()  # or Python warns that nobody awaited it
-            raise awaited_in_vain(f"evaluate = {self.function!r}")
-        if not isinstance(found, Mapping):
-            shown = reprlib.repr(found)
-            raise ShapeError(
-                f"evaluate = {self.function!r} returned {shown}, not a mapping of metrics to "
-                "numbers. Return one, such as {'score': 0.8, 'latency_ms': 143}."
-            )
-        return found
-
-
-def without_items(function: object) -> InputError:
-    """Return the error for a function that asks for an item where there is none."""
-    return InputError(
-        f"evaluate = {function!r} asks for an item, and the study has none. Give it some, such as "
-        "blocks = {'items': 500}, or take the parameter out."
-    )
-
-
-def failure_of(error: BaseException) -> EvaluationError:
-    """Return the failure of an evaluation that raised something, in words."""
-    if isinstance(error, SystemExit):
-        return EvaluationError(
-            f"it called sys.exit({'' if error.code is None else repr(error.code)})"
-        )
-    kind = TimedOutError if isinstance(error, TimeoutError) else EvaluationError
-    return kind(f"{type(error).__name__}: {error}")
-
-
-def is_asynchronous(function: Any) -> bool:
-    """Tell whether calling it gives something to await: an `async def`, bare or wrapped."""
-    while isinstance(function, partial):
-        function = function.func
-    called = type(function).__call__ if callable(function) else None
-    return any(map(inspect.iscoroutinefunction, (function, called)))
-
-
-def awaited_in_vain(named: str) -> InputError:
-    """Return the error for a coroutine function where metrics are wanted."""
-    return InputError(
-        f"{named} gives something to await, and must give metrics. Use it with "
-        "study.optimize_async, or call it by asyncio.run from a plain function (arm, seed) -> "
-        "metrics."
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class LoggedRows:
     """Draws a row of logged data for the arm, with replacement, by the pull's seed.
@@ -345,9 +241,10 @@ class LoggedRows:
 
 
 def evaluation_of(evaluate: Callable[..., Any]) -> Evaluate:
-    """Return the evaluation that is meant: itself, or that of a plain function (arm, seed)."""
-    takes_orders = isinstance(evaluate, Command | Function | LoggedRows)
-    return evaluate if takes_orders else Function(evaluate)
+    """Return the evaluation that is meant: itself, or that of a function (arm, seed)."""
+    if isinstance(evaluate, Command | Function | AsyncFunction | LoggedRows):
+        return evaluate
+    return AsyncFunction(evaluate) if is_asynchronous(evaluate) else Function(evaluate)
 
 
 def _metrics(out: bytes) -> Mapping[str, Any]:

@@ -62,6 +62,12 @@ def is_gone(holder: str, silent_seconds: float = 0.0) -> bool:
     return not _is_alive(int(number), int(began))
 
 
+def number_of(holder: str) -> int | None:
+    """Return by which number its own system knows a process, if the word says so."""
+    known = _WORDS.fullmatch(holder)
+    return None if known is None else int(known.group(4))
+
+
 def _is_alive(number: int, began: int) -> bool:
     """Tell whether the process that began then may still run; here, in these namespaces."""
     try:

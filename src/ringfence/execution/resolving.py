@@ -24,7 +24,7 @@ from ringfence.core.errors import (
     one_line,
 )
 from ringfence.execution.backoff import Backoff, Outage, Outaged, say_in_log
-from ringfence.execution.evaluating import EvaluationError
+from ringfence.execution.failures import EvaluationError
 from ringfence.execution.holders import this_process
 from ringfence.execution.outages import Outages, least_failures
 from ringfence.study.desk import Desk, Report
@@ -34,6 +34,7 @@ from ringfence.study.observing import observation_of
 _SAY_SECONDS = 60.0
 _NAP_SECONDS = 0.05
 _MOST_ASKED = 64
+_MOST_COMEBACKS = 10  # of a pull whose service is away while those of others are not
 _FAR_BACK = 1000  # pulls that are looked through for failures of an earlier process
 
 
@@ -81,6 +82,9 @@ class Resolver:
         self._again: set[int] = set()  # those of outages that are over
         self._good: PullFact | None = None  # the last that was told
         self._probe: tuple[int, int] | None = None
+        self._unavailable: dict[
+            int, tuple[float, int]
+        ] = {}  # since when; how many outages it began
 
     def recall(self) -> bool:
         """Take up failures that other processes heard of and left unsettled.
@@ -97,6 +101,16 @@ class Resolver:
             self._error = one_line(left[-1].error or "")
         self._look()
         return self._calls.is_on
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an outage is waited for."""
+        return self._calls.is_on
+
+    def uncount(self, pull: PullFact) -> None:
+        """Forget that a pull began: its answer was known, and says nothing of the world now."""
+        with self._lock:
+            self._calls.leave((pull.number, pull.lease))
 
     @property
     def seconds_to_try(self) -> float:
@@ -146,6 +160,7 @@ class Resolver:
         with self._lock:
             before = self._outage() if self._calls.is_on else None
             self._calls.succeed((pull.number, pull.lease))
+            self._unavailable.pop(pull.number, None)
             self._recorded &= set(self._calls.pulls)
             self._again.discard(pull.number)
             is_over = before is not None and not self._calls.is_on
@@ -158,6 +173,8 @@ class Resolver:
     def fail(self, pull: PullFact, error: EvaluationError) -> str:
         """Record a failure, or give the pull back while an outage lasts."""
         call = (pull.number, pull.lease)
+        if error.unavailable:
+            return self._try_later(pull, error)
         is_on = self._calls.is_on
         try:
             if is_on:
@@ -212,17 +229,47 @@ class Resolver:
         """See whether the failures so far are an outage; if so, give them back."""
         with self._lock:
             if not self._calls.is_on and self._is_outage():
-                self._calls.find()
-                self._tries = 0
-                self._probe, self._began, self._wait = None, self._now(), 0.0
-                self._next_word = self._began
-                self._wait_longer()
+                self._begin_outage()
             if self._calls.is_on and self._recorded:  # also what was on its way meanwhile
                 self.desk.forgive(sorted(self._recorded))
                 self._given_back += len(self._recorded)
                 self._in_outage |= self._recorded
                 self._recorded.clear()
         self.say()
+
+    def _begin_outage(self) -> None:
+        self._calls.find()
+        self._tries = 0
+        self._probe, self._began, self._wait = None, self._now(), 0.0
+        self._next_word = self._began
+        self._wait_longer()
+
+    def _try_later(self, pull: PullFact, error: EvaluationError) -> str:
+        """Give back a pull whose service is busy or down: one such failure is an outage.
+
+        Where others succeed meanwhile, such a pull is tried as long as an outage lasts at most.
+        """
+        call = (pull.number, pull.lease)
+        try:
+            became = self._pass_on(pull)
+        except LeaseError:
+            self._leave(call)
+            return "late"
+        with self._lock:
+            self._error = one_line(str(error))
+            self._calls.fail(call, pull.number, pull.arm)
+            since, begun = self._unavailable.get(pull.number, (self._now(), 0))
+            if not self._calls.is_on:
+                self._begin_outage()
+                begun += 1
+            self._unavailable[pull.number] = (since, begun)
+        self._end_of_try(call)
+        with self._lock:
+            self._next_try = max(self._next_try, self._now() + error.retry_seconds)
+            is_late = self._now() >= since + self._backoff.outage_seconds
+            self._is_spent = self._is_spent or (begun >= _MOST_COMEBACKS and is_late)
+        self._look()
+        return became
 
     def _is_outage(self) -> bool:
         if self._calls.is_found(none_left=False):

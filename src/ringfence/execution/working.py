@@ -17,15 +17,20 @@ from typing import Any, TypeAlias, TypeVar
 
 from ringfence.core.errors import InputError, LeaseError, OutageError, StorageAwayError
 from ringfence.execution.backoff import Backoff, Outaged
-from ringfence.execution.evaluating import Command, Evaluate, EvaluationError
+from ringfence.execution.cache import Cache
+from ringfence.execution.coroutines import Coroutines
+from ringfence.execution.evaluating import Command, Evaluate
+from ringfence.execution.failures import EvaluationError
+from ringfence.execution.functions import AsyncFunction
 from ringfence.execution.hands import Hands
 from ringfence.execution.interrupts import held_off
 from ringfence.execution.orders import Order
+from ringfence.execution.pace import Pace
 from ringfence.execution.patience import PATIENCE_SECONDS, patiently
 from ringfence.execution.programs import Programs
 from ringfence.execution.resolving import Noted, Resolver
 from ringfence.study.desk import Desk
-from ringfence.study.facts import PullFact
+from ringfence.study.facts import PullFact, State
 
 Told: TypeAlias = Callable[[PullFact, str], None]
 """Called after each pull with what became of it: told, already-told, retry, failed, already-failed
@@ -77,7 +82,8 @@ class Crew:
     """Workers on one study, here or wherever the executor is.
 
     A database server that is away is waited for `patience_seconds`, an outage of evaluations as
-    `backoff` says.
+    `backoff` says. Evaluations begin no faster than `pace` allows; what `cache` knows is not
+    evaluated again.
     """
 
     desk: Desk
@@ -92,6 +98,8 @@ class Crew:
     notes: Noted | None = None
     backoff: Backoff = field(default_factory=Backoff)
     patience_seconds: float = PATIENCE_SECONDS
+    pace: Pace = field(default_factory=Pace)
+    cache: Cache | None = None
     _flying: dict["Future[Any]", PullFact] = field(default_factory=dict)
     _programs: Programs | None = None
     _resolver: Resolver = field(init=False)
@@ -106,7 +114,8 @@ class Crew:
         """Work until the study is finished, or `most` pulls are resolved; return how many were."""
         if self.executor is not None:
             return self._run(self.executor, most)
-        with Hands(self.workers) as executor:
+        is_async = isinstance(self.evaluate, AsyncFunction)
+        with Coroutines() if is_async else Hands(self.workers) as executor:
             return self._run(executor, most)
 
     def _run(self, executor: Executor, most: int | None) -> int:
@@ -122,14 +131,14 @@ class Crew:
                 room = self.workers - len(self._flying)
                 if most is not None:
                     room = min(room, most - done - len(self._flying))
-                if room > 0:
+                if room > 0 and (room := self.pace.take(room)):
                     self._patiently(partial(self._issue, room, executor))
                 if self._flying:
                     done = max(0, done + self._land(self._record) - self._resolver.given_back())
                     nap = _NAP_SECONDS
                 elif self._patiently(self._is_over):
                     break
-                elif (wait := self._resolver.seconds_to_try) > 0.0:
+                elif (wait := max(self._resolver.seconds_to_try, self.pace.seconds)) > 0.0:
                     time.sleep(min(wait, _LONGEST_NAP_SECONDS))
                 else:  # others hold the last pulls of this round
                     if nap >= _LONGEST_NAP_SECONDS:
@@ -147,14 +156,32 @@ class Crew:
         return head.is_stopped or (head.finished and not self._resolver.recall())
 
     def _issue(self, room: int, executor: Executor) -> None:
-        asked = self._resolver.ask(room)
+        asked: list[PullFact] = []
+        begun = 0
         try:
+            asked = self._resolver.ask(room)
             while asked:
-                future = executor.submit(self.evaluate, order_for(self.desk, asked[0]))
+                order = order_for(self.desk, asked[0])
+                future = self._known(asked[0], order)
+                if future is None:
+                    future = executor.submit(self.evaluate, order)
+                    begun += 1
                 self._flying[future] = self._fresh(asked.pop(0))
         finally:
+            self.pace.give_back(room - begun)
             for pull in asked:  # the executor takes no more
                 self._resolver.give_back(pull)
+
+    def _known(self, pull: PullFact, order: Order) -> "Future[Any] | None":
+        """Return the answer of before; who looks whether the world is well again asks anew."""
+        if self.cache is None or self._resolver.is_waiting or pull.state == State.TOLD:
+            return None
+        if (found := self.cache.find(order)) is None:
+            return None
+        self._resolver.uncount(pull)
+        future: Future[Any] = Future()
+        future.set_result(found)
+        return future
 
     def _fresh(self, pull: PullFact) -> PullFact:
         """Return a pull whose lease begins now, with its deadline by a clock that never jumps."""
@@ -175,7 +202,7 @@ class Crew:
         Return how many pulls were resolved.
         """
         beat = self.desk.plan.definition.lease_seconds / 3.0
-        wait = self._resolver.seconds_to_try or beat
+        wait = max(self._resolver.seconds_to_try, self._seconds_to_begin) or beat
         over, done = first_completed(self._flying, min(beat, wait)), 0
         for future in over:
             pull = self._flying[future]
@@ -197,13 +224,25 @@ class Crew:
                     self._flying[future] = self._fresh(pull)
         return done
 
+    @property
+    def _seconds_to_begin(self) -> float:
+        """How long until a free worker may begin; 0 where none is free."""
+        return self.pace.seconds if len(self._flying) < self.workers else 0.0
+
     def _record(self, pull: PullFact, future: "Future[Any]") -> str:
         """Tell what was observed; an `InputError` of the evaluation itself ends the work."""
         try:
             metrics = future.result()
         except EvaluationError as error:
             return self._resolver.fail(pull, error)
-        return self._resolver.tell(pull, metrics)
+        return self._tell(pull, metrics)
+
+    def _tell(self, pull: PullFact, metrics: Any) -> str:
+        """Tell metrics, and keep them for other studies."""
+        became = self._resolver.tell(pull, metrics)
+        if self.cache is not None and became == "told":
+            self.cache.keep(order_for(self.desk, pull), metrics)
+        return became
 
     def _leave(self, why: BaseException) -> None:
         """End programs, wait for what cannot be ended, and give back the leases without a result.
@@ -237,5 +276,5 @@ class Crew:
         """Tell a result; what failed may have failed of the interrupt, and is given back."""
         if future.done() and future.exception() is None:
             with suppress(InputError):  # of the wrong shape
-                return self._resolver.tell(pull, future.result())
+                return self._tell(pull, future.result())
         return self._resolver.give_back(pull)

@@ -9,26 +9,25 @@ import math
 import reprlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 from ringfence.core.errors import InputError, LeaseError, StorageAwayError, StorageError
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
+from ringfence.execution.cache import Cache
 from ringfence.execution.calling import Call
-from ringfence.execution.evaluating import (
-    Command,
-    EvaluationError,
-    Function,
-    LoggedRows,
-    failure_of,
-    without_items,
-)
+from ringfence.execution.evaluating import Command, LoggedRows
+from ringfence.execution.failures import EvaluationError, failure_of
+from ringfence.execution.functions import AsyncFunction, Function, without_items
 from ringfence.execution.orders import Order
+from ringfence.execution.pace import Pace
 from ringfence.execution.resolving import Resolver
 from ringfence.execution.working import order_for
+from ringfence.interfaces.answers import cache_at
 from ringfence.interfaces.checking import at_least
 from ringfence.interfaces.leases import Pull
 from ringfence.study.desk import Desk
-from ringfence.study.facts import PullFact
+from ringfence.study.facts import PullFact, State
 from ringfence.study.verdict import Verdict
 
 POLL_SECONDS = 0.1
@@ -90,10 +89,13 @@ class AsyncCalls(Protocol):
         outage_minutes: float = OUTAGE_MINUTES,
         backoff_seconds: float = BACKOFF_SECONDS,
         outage: Outaged | None = None,
+        requests_per_minute: float | None = None,
+        cache: str | Path | Cache | None = None,
     ) -> Verdict:
         """Evaluate pulls with a coroutine function (arm, seed) -> metrics, `workers` at a time.
 
-        Its parameters may be others, and an outage is waited for, as in `Study.optimize`.
+        Its parameters may be others, an outage is waited for, and `requests_per_minute` and
+        `cache` hold as in `Study.optimize`.
         """
         if not callable(evaluate):
             raise InputError(
@@ -105,7 +107,8 @@ class AsyncCalls(Protocol):
         at_least("workers", workers, 1)
         backoff = Backoff(outage_minutes, backoff_seconds)
         resolver = Resolver(self.desk, workers, backoff, say=outage)
-        course = _Course(self.desk, evaluate, resolver)
+        answers = None if cache is None else cache_at(cache, self.desk.plan, evaluate)
+        course = _Course(self.desk, evaluate, resolver, Pace(requests_per_minute), answers)
         await asyncio.to_thread(self.desk.begin, workers)
         await asyncio.to_thread(resolver.recall)
         try:
@@ -114,6 +117,9 @@ class AsyncCalls(Protocol):
                     group.create_task(course.work())
         except ExceptionGroup as errors:  # the first ended the others
             raise errors.exceptions[0] from None
+        finally:
+            if answers is not None:
+                answers.close()
         return await asyncio.to_thread(self.recommend)
 
     def _give_back(self, pull: Pull) -> None:
@@ -124,10 +130,20 @@ class AsyncCalls(Protocol):
 class _Course:
     """Coroutines that evaluate pulls until their study is finished; they ask one at a time."""
 
-    def __init__(self, desk: Desk, evaluate: Callable[..., Any], resolver: Resolver) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        evaluate: Callable[..., Any],
+        resolver: Resolver,
+        pace: Pace,
+        cache: Cache | None,
+    ) -> None:
         self._desk, self._evaluate, self._resolver = desk, evaluate, resolver
-        self._call = Call.of(evaluate)
-        if self._call.needs_item and not desk.plan.sharing.has_items:
+        self._pace, self._cache = pace, cache
+        self._call = None if isinstance(evaluate, AsyncFunction) else Call.of(evaluate)
+        if isinstance(evaluate, AsyncFunction):
+            evaluate.require_items(has_items=desk.plan.sharing.has_items)
+        elif Call.of(evaluate).needs_item and not desk.plan.sharing.has_items:
             raise without_items(evaluate)
         self._asking = asyncio.Lock()
 
@@ -135,7 +151,10 @@ class _Course:
         """Ask, evaluate and tell, again and again."""
         while True:
             async with self._asking:
+                while not self._pace.take(1):
+                    await asyncio.sleep(self._pace.seconds)
                 asked = await self._ask()
+                self._pace.give_back(1 - len(asked))
             for pull in asked:
                 await self._resolve(pull)
             if not asked:
@@ -161,9 +180,14 @@ class _Course:
 
     async def _resolve(self, pull: PullFact) -> None:
         """Evaluate a pull and tell what came of it; give it back if nothing could."""
+        order = order_for(self._desk, pull)
+        if (known := await asyncio.to_thread(self._known, pull, order)) is not None:
+            self._pace.give_back(1)
+            await self._tell(pull, known)
+            return
         beat = asyncio.create_task(self._keep(pull))
         try:
-            metrics = await self._evaluated(order_for(self._desk, pull))
+            metrics = await self._evaluated(order)
         except EvaluationError as error:
             await asyncio.to_thread(self._resolver.fail, pull, error)
         except BaseException:
@@ -174,12 +198,22 @@ class _Course:
         finally:
             beat.cancel()
 
+    def _known(self, pull: PullFact, order: Order) -> Any:
+        """Return the answer of before; who looks whether the world is well again asks anew."""
+        if self._cache is None or self._resolver.is_waiting or pull.state == State.TOLD:
+            return None
+        if (found := self._cache.find(order)) is not None:
+            self._resolver.uncount(pull)
+        return found
+
     async def _tell(self, pull: PullFact, metrics: Any) -> None:
         try:
-            await asyncio.to_thread(self._resolver.tell, pull, metrics)
+            became = await asyncio.to_thread(self._resolver.tell, pull, metrics)
         except InputError:
             self._give_back(pull)
             raise
+        if self._cache is not None and became == "told":
+            await asyncio.to_thread(self._cache.keep, order_for(self._desk, pull), metrics)
 
     def _give_back(self, pull: PullFact) -> None:
         with suppress(InputError, StorageError):  # it must not hide why nothing could be told
@@ -188,7 +222,8 @@ class _Course:
     async def _evaluated(self, order: Order) -> Any:
         """Return what can be told; what the evaluation raised is an `EvaluationError`."""
         try:
-            given = self._call.make(self._evaluate, order)
+            call, evaluate = self._call, self._evaluate
+            given = evaluate(order) if call is None else call.make(evaluate, order)
             if inspect.isawaitable(given):
                 return await given
         except (Exception, SystemExit) as error:

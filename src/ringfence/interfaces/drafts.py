@@ -115,11 +115,12 @@ class Draft:
     seed: int | None = None
     blocks: Mapping[str, str | int | bool] = field(default_factory=dict)
     stop: float | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:
         """The objective and the limits, read."""
-        return Problem.parse(self.objective, self.constraints)
+        return Problem.parse(self.objective, self.constraints, units=self.units)
 
     def toml(self) -> str:
         """Return the study file."""
@@ -128,6 +129,7 @@ class Draft:
             name=quoted(self.name),
             objective=quoted(self.objective),
             constraints=_listed(self.constraints),
+            units=self._units(),
             budget=self.budget,
             policy=quoted(self.policy),
             arms=_listed(self.arms),
@@ -137,6 +139,11 @@ class Draft:
             blocks=self._blocks() or _NO_BLOCKS,
             stop=_NO_STOP if self.stop is None else f"[stop]\nconfidence = {self.stop}\n",
         )
+
+    def _units(self) -> str:
+        """Return the units of metrics as a line; an example if none was said."""
+        said = ", ".join(f"{_key(key)} = {quoted(unit)}" for key, unit in self.units.items())
+        return f"units = {{ {said} }}" if said else '# units = { x = "ms" }'
 
     def _blocks(self) -> str:
         """Return what options share as lines of the file; none if it was not said."""
@@ -243,7 +250,11 @@ def script_beside(draft: Draft, folder: Path) -> Path | None:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    return "[\n" + "".join(f"    {quoted(text)},\n" for text in texts) + "]"
+    return "[]" if not texts else "[\n" + "".join(f"    {quoted(text)},\n" for text in texts) + "]"
+
+
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else quoted(text)
 
 
 def _value(value: str | int | bool) -> str:  # noqa: FBT001 - the value itself is what is written
@@ -261,11 +272,13 @@ _FILE = """\
 # Run it with `ringfence run`, as often as you like: it goes on where it was.
 name = {name}
 
-# What to optimise, and the limits (a value on the threshold is inside). Both are statistics of
-# what a pull measures: mean(x), p95(x), share(x > 200), cvar(x, 0.95), std(x), robust_mean(x), ...
-# A name with odd characters goes in quotes: mean('time to first token').
+# What to optimise, and the limits, if there are any (a value on a limit is inside). Both are
+# statistics of what a pull measures: mean(x), median(x), p95(x), share(x > 200), std(x),
+# mean(x) / mean(y), ...; x alone is its mean. A limit is a number, with its unit where that of the
+# metric is stated: "x <= 2s", "y <= 3%". A name with odd characters goes in quotes: 'first token'.
 objective = {objective}
 constraints = {constraints}
+{units}
 
 # Which arms are asked for: the best of those inside their limits, or every one of them.
 # answer = "all feasible"

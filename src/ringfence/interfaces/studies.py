@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,16 @@ from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import IgnoredWarning, InputError, NameTakenError, nearest
 from ringfence.core.streams import whole_seed
+from ringfence.core.units import require_known_metrics, units_of
 from ringfence.execution.backoff import BACKOFF_SECONDS, OUTAGE_MINUTES, Backoff, Outaged
-from ringfence.execution.evaluating import Command, Evaluate, Function, evaluation_of
+from ringfence.execution.cache import Cache
+from ringfence.execution.evaluating import Command, Evaluate, evaluation_of
+from ringfence.execution.functions import AsyncFunction, Function
 from ringfence.execution.holders import is_gone
+from ringfence.execution.pace import Pace
 from ringfence.execution.resolving import Noted
 from ringfence.execution.working import Away, Crew, Stops, Told, Waits
+from ringfence.interfaces.answers import cache_at
 from ringfence.interfaces.asynchronous import POLL_SECONDS, AsyncCalls
 from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of
 from ringfence.interfaces.checking import (
@@ -96,8 +102,8 @@ class Study(StudyViews, AsyncCalls):
         *,
         arms: Sequence[str] | Mapping[str, Mapping[str, Any]],
         objective: str,
-        constraints: str | Sequence[str],
         budget: int,
+        constraints: str | Sequence[str] = (),
         policy: str | Policy = "top-two",
         storage: str | Storage | None = None,
         seed: int | None = None,
@@ -116,6 +122,7 @@ class Study(StudyViews, AsyncCalls):
         on_timeout: Mapping[str, float] | None = None,
         blocks: Mapping[str, Any] | Blocks | None = None,
         stop: Mapping[str, Any] | None = None,
+        units: Mapping[str, str] | None = None,
         load_if_exists: bool = False,
         clock: Clock | None = None,
     ) -> "Study":
@@ -140,8 +147,10 @@ class Study(StudyViews, AsyncCalls):
         {"seeds": True}; or {"every": "1h"}. With a `stop` of {"confidence": 0.95} the study ends as
         soon as its answer is proven at 95%: the budget is only the most that it may take. "within",
         in the objective's unit, says what is as good, and "rests_on": "exact" refuses metrics of
-        which nothing can be proven exactly. With `load_if_exists` a study of that name is loaded
-        if it is the same one.
+        which nothing can be proven exactly. `units` are those in which metrics are measured, such
+        as {"latency": "ms"}: limits may then say "latency <= 2s". Without `constraints` the best
+        arm is asked for, whatever else it does. With `load_if_exists` a study of that name is
+        loaded if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -184,6 +193,7 @@ class Study(StudyViews, AsyncCalls):
             on_timeout={} if on_timeout is None else on_timeout,
             blocks=shared.plain,
             stop=stop_of(stop),
+            units={} if units is None else units_of("units", units),
         )
         plan = _plan(definition, functions, rule)
         plan.first_pulls(definition.budget)  # refuses a budget without room
@@ -427,9 +437,12 @@ class Study(StudyViews, AsyncCalls):
 
     def optimize(
         self,
-        evaluate: Callable[..., Mapping[str, Any]] | Evaluate,
+        evaluate: Callable[..., Any] | Evaluate,
         *,
-        workers: int = 1,
+        workers: int | None = None,
+        concurrency: int | None = None,
+        requests_per_minute: float | None = None,
+        cache: str | Path | Cache | None = None,
         executor: Executor | None = None,
         most: int | None = None,
         told: Told | None = None,
@@ -443,8 +456,11 @@ class Study(StudyViews, AsyncCalls):
     ) -> Verdict | None:
         """Evaluate pulls with a function (arm, seed) -> metrics until the study is finished.
 
-        A function is given by name what its parameters are called: any of `arm`, `item`, `seed`,
-        the arm's own `keys`, and `ordinal`. `executor` is any `concurrent.futures.Executor`;
+        A function, with `async` or without, is given by name what its parameters are called: any
+        of `arm`, `item`, `seed`, the arm's own `keys`, and `ordinal`. `workers`, or `concurrency`,
+        is how many evaluations are in flight (1); `requests_per_minute` how many may begin in a
+        minute, in this process. `cache` is a file of answers that other studies got and may use.
+        `executor` is any `concurrent.futures.Executor`;
         without one, threads. `most` stops after so many pulls. A database server that is away is
         waited for five minutes; `away` hears of it. Pulls that others hold are waited for; `waits`
         hears how many, and when the first of their leases runs out. An interrupt ends commands and
@@ -458,19 +474,33 @@ class Study(StudyViews, AsyncCalls):
         is an error. Of what an evaluation tells beside the metrics, and that is no finite number,
         `notes` hears once; else there is a warning.
         """
-        at_least("workers", workers, 1)
+        if workers is not None and concurrency is not None:
+            raise InputError(
+                f"workers = {workers!r} and concurrency = {concurrency!r} say the same. Leave one "
+                "out."
+            )
+        key, count = ("workers", workers) if concurrency is None else ("concurrency", concurrency)
+        count = 1 if count is None else count
+        at_least(key, count, 1)
+        pace = Pace(requests_per_minute)
         evaluation = evaluation_of(evaluate)
-        if isinstance(evaluation, Function):
+        if isinstance(evaluation, AsyncFunction) and executor is not None:
+            raise InputError(
+                f"executor = {executor!r} cannot await {evaluate!r}. Leave it out: a coroutine "
+                "function runs on an event loop of its own."
+            )
+        if isinstance(evaluation, Function | AsyncFunction):
             evaluation.require_items(has_items=self.desk.plan.sharing.has_items)
         if isinstance(evaluation, Command) and executor is None:  # elsewhere are other programs
             evaluation.require_runnable(
                 self.definition.arms, has_items=self.desk.plan.sharing.has_items
             )
         backoff = Backoff(outage_minutes, backoff_seconds)
-        Crew(
+        answers = None if cache is None else cache_at(cache, self.desk.plan, evaluation)
+        crew = Crew(
             self.desk,
             evaluation,
-            workers,
+            count,
             executor,
             told,
             away,
@@ -479,7 +509,11 @@ class Study(StudyViews, AsyncCalls):
             outage,
             notes,
             backoff,
-        ).run(most=most)
+            pace=pace,
+            cache=answers,
+        )
+        with closing(answers) if answers is not None else nullcontext():
+            crew.run(most=most)
         view = self.desk.look()
         if not view.head.finished and not in_the_running(view).any():
             return None
@@ -588,7 +622,7 @@ class Study(StudyViews, AsyncCalls):
             "baseline",
         ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
-        keys += ["on_failure", "on_timeout", "blocks", "stop"]
+        keys += ["on_failure", "on_timeout", "blocks", "stop", "units"]
         keys += ["seed"] * seed_matters
         keys += ["lag"] * (other.lag not in (None, self.lag or 1))
         for key in keys:
@@ -637,6 +671,7 @@ def _plan(definition: Definition, functions: Functions | None, policy: Policy) -
         noise=plan.noise.plain(),
         counts_failures=FAILED_METRIC in used and FAILED_METRIC not in definition.metrics,
     )
+    require_known_metrics(written_out.units, written_out.metrics)
     plan = Plan.of(written_out, functions, policy)
     require_stop(plan)
     if (column := plan.sharing.column) in plan.metrics:

@@ -17,15 +17,11 @@ from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import ExpressionError, InputError, nearest
 from ringfence.core.problem import Problem
+from ringfence.core.units import require_known_metrics
 from ringfence.execution.backoff import Backoff
-from ringfence.execution.evaluating import (
-    Command,
-    Evaluate,
-    Function,
-    LoggedRows,
-    awaited_in_vain,
-    is_asynchronous,
-)
+from ringfence.execution.evaluating import Command, Evaluate, LoggedRows
+from ringfence.execution.functions import AsyncFunction, Function, is_asynchronous
+from ringfence.execution.pace import rate_of
 from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of, kept_items
 from ringfence.interfaces.checking import arms_of, study_name
 from ringfence.interfaces.own_policies import load_policy
@@ -75,13 +71,16 @@ class _Pull(BaseModel):
     on_timeout: dict[str, Any] | None = None
     outage_minutes: float | None = None
     backoff_seconds: float | None = None
+    concurrency: int | None = None
+    requests_per_minute: float | None = None
+    cache: str | None = None
 
 
 class _File(BaseModel):
     model_config = _SHAPE
     name: str
     objective: str
-    constraints: list[str]
+    constraints: list[str] = []
     answer: str = BEST_FEASIBLE.name
     budget: int
     policy: str = "top-two"
@@ -100,6 +99,7 @@ class _File(BaseModel):
     noise: dict[str, Any] | None = None
     blocks: _Blocks | None = None
     stop: _Stop | None = None
+    units: dict[str, str] | None = None
 
 
 _KEYS = {
@@ -112,7 +112,6 @@ _KEYS = {
 _MISSING = {
     "name": "Add one, such as name = 'prompts'.",
     "objective": "Add one, such as objective = 'maximize mean(score)'.",
-    "constraints": "Add them, such as constraints = ['p95(latency_ms) <= 200'].",
     "budget": "Add the number of pulls, such as budget = 600.",
     "arms": "Add them, such as arms = ['v1', 'v2'].",
 }
@@ -150,6 +149,24 @@ class StudyFile:
         with _placed(self.path):
             return Backoff(**{key: value for key, value in said.items() if value is not None})
 
+    @property
+    def work(self) -> dict[str, Any]:
+        """How evaluations run, as arguments of `optimize`: no part of the study either."""
+        pull = self.content.pull or _Pull()
+        with _placed(self.path):
+            rate_of(pull.requests_per_minute)
+            if pull.concurrency is not None and pull.concurrency < 1:
+                raise InputError(
+                    f"pull.concurrency = {pull.concurrency} must be at least 1: how many "
+                    "evaluations are in flight. Write such as 16."
+                )
+        cache = None if pull.cache is None else self.path.parent / pull.cache
+        return {
+            "workers": pull.concurrency or 1,
+            "requests_per_minute": pull.requests_per_minute,
+            "cache": cache,
+        }
+
     def _open(self, storage: str) -> Study:
         file = self.content
         pull = file.pull or _Pull()
@@ -170,6 +187,7 @@ class StudyFile:
             "on_timeout": pull.on_timeout,
             "blocks": self._blocks_in(storage),
             "stop": self._stop,
+            "units": file.units,
             "load_if_exists": True,
         }
         settings = {
@@ -237,6 +255,7 @@ class StudyFile:
             "policy": file.policy,
             "baseline": file.baseline,
             "stop": stop_of(self._stop),
+            "units": file.units or {},
         }
         others = [key for key, value in said.items() if value != getattr(stored, key)]
         with suppress(InputError):  # a file of items that is gone is missed by who begins a study
@@ -267,16 +286,19 @@ class StudyFile:
                     "too long. Add timeout_seconds = 60, or write on_failure."
                 )
             return command
+        function = None
+        if pull.python is not None:
+            function = loaded_function("pull.python", pull.python, self.path.parent)
+            if is_asynchronous(function):
+                return AsyncFunction(function, pull.timeout_seconds)
         if pull.timeout_seconds is not None:
             way = "python" if pull.python is not None else "table"
             raise InputError(
                 f"pull.timeout_seconds = {pull.timeout_seconds!r} has no effect with {way}: only a "
-                "program can be ended. Leave it out, or evaluate pulls by a command."
+                "program and an async function can be ended. Leave it out, or write the function "
+                "as an async def."
             )
-        if pull.python is not None:
-            function = loaded_function("pull.python", pull.python, self.path.parent)
-            if is_asynchronous(function):
-                raise awaited_in_vain(f"pull.python = {pull.python!r}")
+        if function is not None:
             return Function(function)
         return self._logged(pull.table)
 
@@ -284,8 +306,8 @@ class StudyFile:
         if table is None:
             raise InputError("pull.table is missing.")
         file = self.content
-        metrics = Problem.parse(file.objective, file.constraints, functions=self.functions).metrics
-        metrics = tuple(dict.fromkeys((*metrics, *(file.metrics or ()))))
+        problem = _problem(file, self.functions)
+        metrics = tuple(dict.fromkeys((*problem.metrics, *(file.metrics or ()))))
         item = None if file.blocks is None else file.blocks.items
         own = [item] if isinstance(item, str) else []
         columns = read_columns(
@@ -366,6 +388,16 @@ def _placed(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: {error}") from None
 
 
+def _problem(file: _File, functions: Functions) -> Problem:
+    return Problem.parse(
+        file.objective,
+        file.constraints,
+        functions=functions,
+        answer=file.answer,
+        units=file.units,
+    )
+
+
 def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
     try:
         file = _File.model_validate(dict(content))
@@ -377,5 +409,6 @@ def _study_file(path: Path, content: Mapping[str, Any]) -> StudyFile:
         name: loaded_function(f"functions.{name}", text, path.parent)
         for name, text in (file.functions or {}).items()
     }
-    Problem.parse(file.objective, file.constraints, functions=functions, answer=file.answer)
+    problem = _problem(file, functions)
+    require_known_metrics(file.units or {}, (*problem.metrics, *(file.metrics or ())))
     return StudyFile(path, file, functions)

@@ -14,6 +14,7 @@ from ringfence.policies.evidence import Evidence
 from ringfence.policies.policy import MOST_PULLS, Policy
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.variations import gaussian_instance
+from ringfence.study.reading import View
 
 _TRUTHS = 40
 
@@ -31,7 +32,7 @@ def plan_from_study(
     """
     chosen = study.desk.plan.policy if policy is None else policy
     view = study.view()
-    seen, evidence, kept = seen_instance(study)
+    seen, evidence, kept = seen_instance(study, view)
     instance, plan = seen.asking(answer), study.desk.plan
     if scales is None and plan.noise.is_whole(plan.problem):
         scales = "known"
@@ -53,9 +54,9 @@ def plan_from_study(
     return replace(found, study=facts, notes=(note, *found.notes))
 
 
-def seen_instance(study: Study) -> tuple[Instance, Evidence, list[int]]:
+def seen_instance(study: Study, view: View | None = None) -> tuple[Instance, Evidence, list[int]]:
     """Return the instance that a study's estimates describe, of arms with pulls enough."""
-    plan, view = study.desk.plan, study.view()
+    plan, view = study.desk.plan, view or study.view()
     plan.problem.require_numbers("a study with one cannot be planned from yet")
     names = plan.definition.arm_names
     withdrawn = {one.rejection.arm for one in view.departures if one.rejection.is_withdrawal}

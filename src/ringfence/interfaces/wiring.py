@@ -5,7 +5,7 @@ every room.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, Literal, overload
@@ -326,7 +326,7 @@ def replay(
     *,
     arm: str,
     objective: str,
-    constraints: str | Sequence[str],
+    constraints: str | Sequence[str] = (),
     baseline: str | None = None,
     item: str | None = None,
     price: str | None = None,
@@ -339,6 +339,7 @@ def replay(
     stop: AnyStop = None,
     threads: int | None = None,
     functions: Functions | None = None,
+    units: Mapping[str, str] | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> Replay:
@@ -356,7 +357,8 @@ def replay(
     once, or up to a hundredth of its pulls so far. A table that cannot answer is refused with
     reasons, or shown with them if `force` is set. `progress` is told of finished replications. With
     `stop` pulls end when the answer is proven, as in `simulate`; bounds are those of the table, and
-    the budget is that of all its rows unless others are given.
+    the budget is that of all its rows unless others are given. `units` are those of the metrics,
+    such as {"seconds": "s"}, where limits say some.
 
     >>> import ringfence as rf
     >>> log = {
@@ -406,6 +408,7 @@ def replay(
         item=item,
         price=price,
         functions=functions,
+        units=units,
         seed=seed,
     )
     return replay_log(log, rerun, budgets=wanted or None, force=force)

@@ -8,20 +8,15 @@ arm is its own threat. Touches its arguments only, and writes in `work` and `cho
 
 import math
 from functools import cache
-from typing import NamedTuple
-
-import numpy as np
 
 from ringfence.core.all_feasible import ALL_FEASIBLE
 from ringfence.core.allowance import price_of
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.cost import (
     NEVER,
-    CostWork,
     beating_cost,
     beating_hindrance,
-    cost_work,
     failing_cost,
     fill_beating,
     is_regular,
@@ -29,7 +24,6 @@ from ringfence.core.cost import (
     passing_cost,
 )
 from ringfence.core.gaps import lenient_margin, looks_better
-from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.question import Question
 from ringfence.core.schedule import five_or_half_a_share, one_more_than_arms, ten_or_half_a_share
 from ringfence.core.shrinkage import fill_shrunk
@@ -37,63 +31,7 @@ from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgen
 from ringfence.policies import top_two_hours, top_two_sharing
 from ringfence.policies.evidence import Choose, Evidence
 from ringfence.policies.policy import AdaptivePolicy
-
-
-class Work(NamedTuple):
-    """What is known of every arm's threat while a batch is decided.
-
-    `shrunk` is where every arm lies, objectives beyond the least and constraints beyond their
-    limits (which are `zeros` then), and `backing` the pulls that this rests on. `pulls` are those
-    told, then also those in flight and promised; `shares` the best arm's in the cost, then in the
-    pulls; `hindrances` how many times less likely the threat is than its cost says; `weights` what
-    is taken the log of; `values` how urgent the threats are, the least first; `rises` what every
-    pull of the best arm adds to them, and `slopes`, over the arm's pulls, what one of its own adds.
-    """
-
-    shrunk: Floats
-    backing: Floats
-    zeros: Floats
-    pulls: Floats
-    costs: Floats
-    shares: Floats
-    hindrances: Floats
-    weights: Floats
-    values: Floats
-    rises: Floats
-    slopes: Floats
-    passing: Floats
-    reached: Floats
-    marked: Mask
-    cost: CostWork
-
-
-def make_work(arm_count: int, attribute_count: int) -> Work:
-    """Return room for `choose` and `answer`."""
-    return Work(
-        shrunk=np.zeros((arm_count, attribute_count)),
-        backing=np.zeros(arm_count),
-        zeros=np.zeros(attribute_count - 1),
-        pulls=np.zeros(arm_count),
-        costs=np.zeros(arm_count),
-        shares=np.zeros(arm_count),
-        hindrances=np.zeros(arm_count),
-        weights=np.zeros(arm_count),
-        values=np.zeros(arm_count),
-        rises=np.zeros(arm_count),
-        slopes=np.zeros(arm_count),
-        passing=np.zeros((arm_count, NODES)),
-        reached=np.zeros((arm_count, NODES + 1)),
-        marked=np.zeros(arm_count, np.bool_),
-        cost=cost_work(attribute_count),
-    )
-
-
-def answer(seen: Evidence, work: Work) -> tuple[int, bool]:
-    """Answer with what the pulls make likeliest: mostly, but not always, the apparent best."""
-    return likeliest_answer(
-        seen.estimates, seen.counts, seen.alive, seen.covariances,
-        seen.scales, seen.thresholds, seen.priority, work.passing, work.reached,
-    )  # fmt: skip
+from ringfence.policies.top_two_room import Work, answer, make_work
 
 
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: Work) -> None:

@@ -14,42 +14,29 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.cost import (
     NEVER,
-    CostWork,
     beating_cost,
     beating_hindrance,
-    cost_work,
     failing_cost,
     nearing_cost,
     passing_cost,
 )
 from ringfence.core.gaps import leader
-from ringfence.core.posterior import NODES, likeliest_answer
 from ringfence.core.sharing import Sharing, together, worth
 from ringfence.core.shrinkage import fill_shrunk
 from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgent, promise
 from ringfence.policies.evidence import Evidence
+from ringfence.policies.top_two_room import Work
+from ringfence.policies.top_two_room import answer as own_answer
+from ringfence.policies.top_two_room import make_work as make_own
 
 BEST, ARM = 0, 1
 PART = 1e-6  # of a difference's variance that is counted as the best arm's, to see what it presses
 
 
 class SharingRoom(NamedTuple):
-    """What top-two's own work has, room for a pair of arms, and how noisy arms are among others."""
+    """The room of top-two, how noisy arms are among others, and room for a pair of arms."""
 
-    shrunk: Floats
-    backing: Floats
-    zeros: Floats
-    pulls: Floats
-    costs: Floats
-    shares: Floats
-    hindrances: Floats
-    weights: Floats
-    values: Floats
-    rises: Floats
-    slopes: Floats
-    passing: Floats
-    reached: Floats
-    cost: CostWork
+    own: Work
     contrasts: Floats
     totals: Floats
     places: Floats
@@ -59,20 +46,7 @@ class SharingRoom(NamedTuple):
 def make_work(arm_count: int, attribute_count: int) -> SharingRoom:
     """Return room for `choose`."""
     return SharingRoom(
-        shrunk=np.zeros((arm_count, attribute_count)),
-        backing=np.zeros(arm_count),
-        zeros=np.zeros(attribute_count - 1),
-        pulls=np.zeros(arm_count),
-        costs=np.zeros(arm_count),
-        shares=np.zeros(arm_count),
-        hindrances=np.zeros(arm_count),
-        weights=np.zeros(arm_count),
-        values=np.zeros(arm_count),
-        rises=np.zeros(arm_count),
-        slopes=np.zeros(arm_count),
-        passing=np.zeros((arm_count, NODES)),
-        reached=np.zeros((arm_count, NODES + 1)),
-        cost=cost_work(attribute_count),
+        own=make_own(arm_count, attribute_count),
         contrasts=np.zeros((arm_count, attribute_count, attribute_count)),
         totals=np.zeros((attribute_count, arm_count * attribute_count)),
         places=np.zeros((2, attribute_count)),
@@ -82,49 +56,46 @@ def make_work(arm_count: int, attribute_count: int) -> SharingRoom:
 
 def answer(seen: Evidence, work: SharingRoom) -> tuple[int, bool]:
     """Answer with what the pulls make likeliest, by each arm's own part of the joint covariance."""
-    return likeliest_answer(
-        seen.estimates, seen.counts, seen.alive, seen.covariances,
-        seen.scales, seen.thresholds, seen.priority, work.passing, work.reached,
-    )  # fmt: skip
+    return own_answer(seen, work.own)
 
 
 def choose(seen: Evidence, uniforms: Floats, chosen: Integers, work: SharingRoom) -> None:
     """Choose a batch as top-two does; what the two arms of a threat share makes it dearer."""
-    sharing = seen.sharing
+    sharing, own = seen.sharing, work.own
     fill_contrasts(seen, sharing, work)
     fill_shrunk(
-        work.shrunk, work.backing,
+        own.shrunk, own.backing,
         seen.estimates, seen.counts, seen.alive, work.contrasts, seen.thresholds,
     )  # fmt: skip
-    best, _, best_margin = leader(work.shrunk, seen.alive, seen.scales, work.zeros, seen.priority)
+    best, _, best_margin = leader(own.shrunk, seen.alive, seen.scales, own.zeros, seen.priority)
     fill_threats(seen, sharing, best, best_margin, work)
-    fill_values(seen.alive, best, seen.prices, HASTE / max(seen.left[0], 1), work)
+    fill_values(seen.alive, best, seen.prices, HASTE / max(seen.left[0], 1), own)
     met = float(seen.in_flight[best])
     for i in range(seen.counts.shape[0]):
         for _ in range(seen.in_flight[i]):
-            promise(i, work)
+            promise(i, own)
     for k in range(chosen.shape[0]):
         arm = best
         for _ in range(seen.counts.shape[0]):  # arms that saw all blocks have others pulled
-            rival = most_urgent(work.values, work.rises, met, seen.priority)
-            if work.values[rival] >= NOBODY:  # no living arm has a block left: whoever runs it ends
+            rival = most_urgent(own.values, own.rises, met, seen.priority)
+            if own.values[rival] >= NOBODY:  # no living arm has a block left: whoever runs it ends
                 arm = best
                 break
-            arm = best if rival == best or uniforms[k] < work.shares[rival] else rival
+            arm = best if rival == best or uniforms[k] < own.shares[rival] else rival
             if not is_open(seen, arm, work):
                 arm = best + rival - arm
             if is_open(seen, arm, work):
                 break
-            work.values[rival] = NOBODY
+            own.values[rival] = NOBODY
         if arm == best:
             met += 1.0
         chosen[k] = arm
-        promise(arm, work)
+        promise(arm, own)
 
 
 def is_open(seen: Evidence, arm: int, work: SharingRoom) -> bool:
     """Tell whether there is a block that an arm has not seen, and was not promised."""
-    promised: float = work.pulls[arm] - max(seen.counts[arm], 1)
+    promised: float = work.own.pulls[arm] - max(seen.counts[arm], 1)
     room: int = seen.sharing.rooms[arm]
     return promised < room
 
@@ -162,36 +133,36 @@ def fill_threats(
     seen: Evidence, sharing: Sharing, best: int, best_margin: float, work: SharingRoom
 ) -> None:
     """Put pulls, cost, share and hindrance of every living arm's threat in place."""
-    places, limits = work.shrunk, work.zeros
-    for i in range(work.pulls.shape[0]):
-        work.pulls[i] = max(seen.counts[i], 1)
-    for i in range(work.costs.shape[0]):
-        work.costs[i], work.shares[i], work.hindrances[i] = NEVER, 0.0, 1.0
+    places, limits = work.own.shrunk, work.own.zeros
+    for i in range(work.own.pulls.shape[0]):
+        work.own.pulls[i] = max(seen.counts[i], 1)
+    for i in range(work.own.costs.shape[0]):
+        work.own.costs[i], work.own.shares[i], work.own.hindrances[i] = NEVER, 0.0, 1.0
         if not seen.alive[i] or i == best:
             continue
         c = 0 if best_margin <= 0.0 else worst_limit(places, best, seen.scales)
         fill_pair(seen, sharing, best, i, c, work)
         if best_margin <= 0.0:
-            work.costs[i], pressed = beating_cost(
-                work.places, work.pair, BEST, 1.0, ARM, 1.0, limits, work.cost
+            work.own.costs[i], pressed = beating_cost(
+                work.places, work.pair, BEST, 1.0, ARM, 1.0, limits, work.own.cost
             )
-            work.hindrances[i] = beating_hindrance(
+            work.own.hindrances[i] = beating_hindrance(
                 work.places, work.pair, BEST, 1.0, ARM, 1.0, limits
             )
         else:
-            work.costs[i], pressed = nearing_cost(
-                work.places, work.pair, BEST, 1.0, ARM, 1.0, seen.scales, limits, work.cost
+            work.own.costs[i], pressed = nearing_cost(
+                work.places, work.pair, BEST, 1.0, ARM, 1.0, seen.scales, limits, work.own.cost
             )
         own = worth(sharing, i, best, c, seen.counts)
         other = worth(sharing, best, i, c, seen.counts)
         if own + other > 0.0:
-            work.shares[i] = min(pressed / PART, 1.0) * other / (own + other)
-    backing = work.backing[best]
+            work.own.shares[i] = min(pressed / PART, 1.0) * other / (own + other)
+    backing = work.own.backing[best]
     if best_margin <= 0.0:
         alone = failing_cost(places, seen.covariances, best, backing, limits)
     else:
-        alone = passing_cost(places, seen.covariances, best, backing, limits, work.cost)
-    work.costs[best], work.shares[best], work.hindrances[best] = ALONE * alone, 0.0, 1.0
+        alone = passing_cost(places, seen.covariances, best, backing, limits, work.own.cost)
+    work.own.costs[best], work.own.shares[best], work.own.hindrances[best] = ALONE * alone, 0.0, 1.0
 
 
 def worst_limit(places: Floats, arm: int, scales: Floats) -> int:
@@ -211,13 +182,13 @@ def fill_pair(
     The variance of their difference in attribute `c` is the joint one, nearly all of it the arm's.
     """
     width = work.places.shape[1]
-    own = max(seen.counts[arm], 1) / work.backing[arm]
-    other = max(seen.counts[best], 1) / work.backing[best]
+    own = max(seen.counts[arm], 1) / work.own.backing[arm]
+    other = max(seen.counts[best], 1) / work.own.backing[best]
     both = math.sqrt(own * other)
     pair = work.pair
     for k in range(width):
-        work.places[BEST, k] = work.shrunk[best, k]
-        work.places[ARM, k] = work.shrunk[arm, k]
+        work.places[BEST, k] = work.own.shrunk[best, k]
+        work.places[ARM, k] = work.own.shrunk[arm, k]
         for d in range(k + 1):
             found = own * together(sharing, arm, k, arm, d)
             if k == c or d == c or c > 0:

@@ -23,6 +23,7 @@ LOOKS = {
     None: "not judged",
 }
 _MISSING = "-"
+_ABREAST = 5  # estimates with their intervals, on a page of paper
 _NARROW_NAME, _LONG_NAME = 12, 40
 _NARROW_REASON, _LONG_REASON = 36, 72
 
@@ -55,10 +56,11 @@ def layouts(
     names = list(dict.fromkeys(name for arm in verdict.arms for name in arm.estimates))
     name = _text("arm", [arm.name for arm in arms], least=_LONG_NAME, most=_LONG_NAME)
     slim = replace(name, least=_NARROW_NAME)
-    chances = [
-        _numbers(("chance", "best"), [brief_chance(arm.chance_best) for arm in arms]),
-        _numbers(("chance", "feasible"), [brief_chance(arm.chance_feasible) for arm in arms]),
-    ]
+    has_limits = bool(verdict.problem.constraints)
+    chances = [_numbers(("chance", "best"), [brief_chance(arm.chance_best) for arm in arms])]
+    if has_limits:
+        feasible = [brief_chance(arm.chance_feasible) for arm in arms]
+        chances.append(_numbers(("chance", "feasible"), feasible))
     whole = [_estimates(one, limits, arms, whole=True) for one in names]
     brief = [_estimates(one, limits, arms, whole=False) for one in names]
     folded = [replace(one, head=_folded(one.head)) for one in brief]
@@ -70,12 +72,13 @@ def layouts(
     looks = _text("looks", [LOOKS[arm.kind] for arm in arms], least=len("past a limit"))
     reasons = [reason(arm, verdict, brief=True) for arm in arms]
     why = _text("why", reasons, least=_NARROW_REASON, most=_LONG_REASON)
+    sides = [looks] if has_limits else []  # without limits there are no sides to be on
     rich = [
-        [name, *chances, *whole, *counts, margins, looks, why],
-        [name, *chances, *brief, *counts, margins, looks, why],
-        [name, *chances, *brief, *counts, looks, why],
-        [name, *chances, *brief, *counts, looks],
-        [name, *chances, *folded, *counts, looks],
+        [name, *chances, *whole, *counts, *[margins] * has_limits, *sides, why],
+        [name, *chances, *brief, *counts, *[margins] * has_limits, *sides, why],
+        [name, *chances, *brief, *counts, *sides, why],
+        [name, *chances, *brief, *counts, *sides],
+        [name, *chances, *folded, *counts, *sides],
         [name, *chances, *brief, *counts],
     ]
     found = [Layout(tuple(columns)) for columns in rich]
@@ -83,6 +86,24 @@ def layouts(
         columns = (slim, *chances, *folded[:kept], *counts)
         found.append(Layout(columns, tuple(names[kept:])))
     return found
+
+
+def narrow_tables(
+    verdict: Verdict, limits: Sequence[Constraint], arms: Sequence[ArmVerdict]
+) -> list[Layout]:
+    """Return the whole table as several that fit a page: first what became of arms, then estimates.
+
+    A table has a few attributes; all of them are in some table.
+    """
+    columns = layouts(verdict, limits, arms)[0].columns
+    count = len({name for arm in verdict.arms for name in arm.estimates})
+    first = 1 + (2 if verdict.problem.constraints else 1)  # after the name and the chances
+    found, rest = columns[first : first + count], columns[first + count :]
+    parts = [found[k : k + _ABREAST] for k in range(0, count, _ABREAST)]
+    return [
+        Layout((*columns[:first], *rest)),
+        *(Layout((columns[0], *part)) for part in parts),
+    ]
 
 
 def arms_of(verdict: Verdict, *, every: bool) -> list[ArmVerdict]:

@@ -143,8 +143,9 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
             label += ", beyond the baseline"
         values = tuple(f"{signs[c] * estimates[arm, c] + 0.0:.4g}" for arm in arms)
         rows.append(Term(label, values))
-    margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]
-    rows.append(Term("margin, in units of noise", tuple(f"{value:.3g}" for value in margins)))
+    if problem.constraints:
+        margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]
+        rows.append(Term("margin, in units of noise", tuple(f"{one:.3g}" for one in margins)))
     return rows
 
 
@@ -175,8 +176,11 @@ def _kept(place: int, arm: ArmVerdict, verdict: Verdict) -> Card:
     keeps = "It seems to keep every limit"
     if arm.chance_feasible is not None:
         keeps += f" ({percent(arm.chance_feasible)} likely)"
+    behind = f"{best.name} looks better by {objective}."
+    if verdict.problem.constraints:
+        behind = f"{keeps}, but {behind}"
     text = {
-        "feasible-suboptimal": f"{keeps}, but {best.name} looks better by {objective}.",
+        "feasible-suboptimal": behind,
         "deceiver": f"It looks better than {best.name} by {objective}, but {past}.",
         "infeasible-suboptimal": f"It looks {past}. It looks no better by {objective} either.",
         "infeasible": f"It looks {past}. It looks further out than {best.name}.",
@@ -200,6 +204,8 @@ def _why_best(arm: ArmVerdict, verdict: Verdict) -> str:
     sure = f"{100 * verdict.confidence:.1f}% of what the truth may be"
     if verdict.feasible:
         best = f"it has the best {verdict.objective}"
+        if not verdict.problem.constraints:
+            return f"Of all arms {best}: so in {sure}."
         return f"Of the arms that look feasible {best}: so in {sure}."
     looks = f"It looks {outside(arm, verdict)}"
     return f"No arm looks feasible. {looks}. It comes nearest of all: so in {sure}."

@@ -114,16 +114,22 @@ def certificate_sentence(certificate: Certificate) -> str:
     if certificate.status == Status.NONE_FEASIBLE:
         return f"Certified at {sure}: no arm keeps its limits."
     if certificate.status == Status.EQUIVALENT:
-        return (
-            f"Certified at {sure}: {named} keeps its limits, and no arm that does is better "
-            f"by more than {certificate.within:g}."
-        )
+        keeps = f"{named} keeps its limits, and no arm that does is better"
+        if not _has_limits(certificate):
+            keeps = f"no arm is better than {named}"
+        return f"Certified at {sure}: {keeps} by more than {certificate.within:g}."
     if certificate.status == Status.CERTIFIED and certificate.arm is None:
         return f"Certified at {sure}: of all arms {named} keep their limits, and no other does."
     if certificate.status == Status.CERTIFIED:
-        return f"Certified at {sure}: {named} is the best feasible arm."
+        best = "the best feasible arm" if _has_limits(certificate) else "the best arm"
+        return f"Certified at {sure}: {named} is {best}."
     count = len(certificate.open)
     return f"Open at {sure}: {count} question{'s' * (count != 1)} left."
+
+
+def _has_limits(certificate: Certificate) -> bool:
+    """Tell whether arms had limits to keep: then that the named arm keeps them was proven too."""
+    return any(one.kind != Kind.NO_BETTER for one in certificate.settled)
 
 
 def _percent(confidence: float) -> str:

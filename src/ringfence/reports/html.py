@@ -1,9 +1,11 @@
 """Small pieces of HTML: whatever is given is text in them. Pure."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 
 _SHORT_CELL = 28
+_PAIR = re.compile(r"([-+]?[\d.,e+%-]+) (\([^()]{3,40} to [^()]{1,20}\)|\([^()]{3,40}\))")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -21,5 +23,8 @@ def items(lines: Sequence[str]) -> str:
 
 def _cell(words: str) -> str:
     # Not "figure", which Bootstrap's pages make a block of: notebooks are shown on such pages too.
+    if pair := _PAIR.fullmatch(words):  # a number may part from its interval, where room is short
+        value, interval = map(escape, pair.groups())
+        return f"<td class=pair>{value} <small>{interval}</small></td>"
     short = len(words) <= _SHORT_CELL
     return f"<td{' class=short' if short else ''}>{escape(words)}</td>"

@@ -31,7 +31,7 @@ def verdict_html(verdict: Verdict) -> str:
 
 def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdict | str) -> str:
     """Return a study: what it asks, where it stands, the verdict so far or why there is none."""
-    limits = " and ".join(definition.constraints)
+    limits = " and ".join(definition.constraints) or "without limits"
     stands = f"{status['told']:,} of {status['budget']:,} pulls told, {status['failed']:,} failed"
     stands += ", finished" if status["finished"] else f", {status['issued']:,} issued"
     headline = f"Study {definition.name}: {definition.objective}, {limits}"

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from ringfence.core.errors import MissingExtraError
 from ringfence.reports.charts.saving import chart_bytes
 from ringfence.reports.charts.study import SHARED_CHARTS, STUDY_CHARTS
-from ringfence.reports.charts.themes import DARK, LIGHT, themed
+from ringfence.reports.charts.themes import DARK, LIGHT, Theme, themed
 from ringfence.study.facts import Round
 from ringfence.study.outcomes import Outcomes
 from ringfence.study.plan import Plan
@@ -67,7 +67,16 @@ def inline_svg(chart: Any, name: str) -> str:
 
 def dark_rules() -> str:
     """Return style rules that turn the light theme's colours into the dark one's."""
+    return _recoloured(LIGHT, DARK)
+
+
+def paper_rules() -> str:
+    """Return style rules that turn the dark theme's colours into the light one's, for paper."""
+    return _recoloured(DARK, LIGHT)
+
+
+def _recoloured(theme: Theme, other: Theme) -> str:
     rules = []
-    for light, dark in zip(LIGHT.colours, DARK.colours, strict=True):
-        rules += [f'svg [{key}="{light}"]{{{key}:{dark}}}' for key in ("fill", "stroke")]
+    for colour, its in zip(theme.colours, other.colours, strict=True):
+        rules += [f'svg [{key}="{colour}"]{{{key}:{its}}}' for key in ("fill", "stroke")]
     return "\n".join(rules)

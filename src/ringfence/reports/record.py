@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ringfence.core.stated import ARMS, COVARIANCE
-from ringfence.reports.arms_table import layouts, rows_of
+from ringfence.reports.arms_table import narrow_tables, rows_of
 from ringfence.reports.departures import departure
 from ringfence.reports.differences import (
     NOTE,
@@ -25,6 +25,7 @@ from ringfence.reports.differences import (
 from ringfence.reports.html import items, table
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.pictures import dark_rules, study_pictures
+from ringfence.reports.plain import plain_pictures
 from ringfence.reports.shared_record import shared_html
 from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.verdict import remarks, sentence
@@ -42,7 +43,9 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8d8de;
          vertical-align: top; overflow-wrap: break-word; }
-td.short { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.short, td.pair small { white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.pair { font-variant-numeric: tabular-nums; } small { color: #55555e; }
+th { overflow-wrap: break-word; }
 .wide { overflow-x: auto; }
 .verdict { border-left: .4rem solid; padding: .8rem 1rem; background: #f6f6f8; font-size: 1.1rem; }
 .feasible { border-color: #1a7f37; } .infeasible { border-color: #b42318; }
@@ -51,15 +54,15 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
 @media print {
   body { max-width: none; margin: 0; font-size: 12px; } figure, tr { break-inside: avoid; }
   .wide { overflow-x: visible; } table { font-size: 10px; } th, td { padding: .2rem .3rem; }
-  td.short { white-space: normal; } td:first-child { min-width: 4.5rem; }
+  td.short, td.pair small { white-space: normal; } td:first-child { min-width: 4.5rem; }
   td:first-child, td:last-child { overflow-wrap: anywhere; }
 }
 """
 _DARK_STYLE = """
 body { background: #17171a; color: #e8e8ec; } .verdict { background: #222226; }
-th, td { border-color: #3a3a40; }
+th, td { border-color: #3a3a40; } small { color: #b0b2bc; }
 """
-_NO_PICTURES = "Pictures were left out: pip install 'ringfence[plots]' brings what draws them."
+_PLAIN = "Pictures are simple ones: pip install 'ringfence[plots]' brings what draws all of them."
 
 
 def data_hash(observations: Mapping[str, Sequence[Any]]) -> str:
@@ -82,8 +85,9 @@ def record_html(
     `shared` is what arms did on items or in hours that they share, and the items that are shown.
     """
     definition = plan.definition
-    drawn = study_pictures(plan, verdict, rounds, ["map", "differences", "timeline", "evidence"])
-    pictures = drawn or {}
+    kinds = ["map"] * bool(plan.problem.constraints) + ["differences", "timeline", "evidence"]
+    drawn = study_pictures(plan, verdict, rounds, kinds)
+    pictures = plain_pictures(plan, verdict) if drawn is None else drawn
     title = f"{definition.name}: decision record"
     parts = [
         f"<h1>{escape(title)}</h1>",
@@ -91,7 +95,7 @@ def record_html(
         items(remarks(verdict)),
         "<h2>Arms</h2>",
         _picture(pictures, "map"),
-        f"<p>{escape(_NO_PICTURES)}</p>" if drawn is None else "",
+        f"<p>{escape(_PLAIN)}</p>" if drawn is None else "",
         _arms(plan, verdict),
         _differences(verdict, _picture(pictures, "differences")),
         "" if shared is None else shared_html(verdict, *shared),
@@ -121,9 +125,14 @@ def _picture(pictures: Mapping[str, str], kind: str) -> str:
 
 
 def _arms(plan: Plan, verdict: Verdict) -> str:
-    whole = layouts(verdict, plan.problem.constraints, ordered_arms(verdict))[0]
-    note = "Estimates are followed by 95% intervals; the margin is in units of the noise."
-    return table(*rows_of(whole)) + f"<p>{escape(note)}</p>"
+    arms = ordered_arms(verdict)
+    first, *estimates = narrow_tables(verdict, plan.problem.constraints, arms)
+    told = "".join(table(*rows_of(one)) for one in estimates)
+    note = "<p>The margin is in units of the noise.</p>" if plan.problem.constraints else ""
+    return (
+        f"{table(*rows_of(first))}{note}"
+        f"<h2>Estimates</h2>{told}<p>Estimates are followed by 95% intervals.</p>"
+    )
 
 
 def _differences(verdict: Verdict, picture: str) -> str:

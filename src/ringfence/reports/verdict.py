@@ -98,6 +98,8 @@ def _said(verdict: Verdict) -> str:
         return said_of_set(verdict)
     arm, sure = verdict.arm, percent(verdict.confidence)
     if verdict.verdict == Outcome.FEASIBLE:
+        if not verdict.problem.constraints:
+            return f"{headline(verdict)}: {sure} sure that it is."
         keeps = percent(verdict.chance_keeps_limits)
         both = f"{sure} sure that it keeps its limits and is the best that does"
         apart = f"{keeps} sure that it keeps its limits, {sure} that it is the best that does"
@@ -140,6 +142,9 @@ def headline(verdict: Verdict, name: str | None = None) -> str:
         looks = "looks best" if verdict.feasible else "comes nearest"
         return f"too close to call: {name} {looks}"
     if verdict.feasible:
+        if not verdict.problem.constraints:
+            chance = "" if sure else "probably " if likely else "perhaps "
+            return f"{name} is {chance}the best arm"
         if sure:
             return f"{name} is the best feasible arm"
         return f"{name} is feasible, and {'probably' if likely else 'perhaps'} the best such arm"

@@ -20,6 +20,7 @@ from ringfence.core.baseline import (
     fill_difference_scales,
     fill_differences,
 )
+from ringfence.core.exhausting import keep_open
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.settling import forget_proof
 from ringfence.core.sharing import (
@@ -28,7 +29,6 @@ from ringfence.core.sharing import (
     fill_own,
     fill_rooms,
     fill_sharing,
-    keep_open,
     no_sharing,
     sharing_work,
 )
@@ -238,7 +238,7 @@ def make_body(
             begin(seen, state, fresh)
             if shares:
                 fill_rooms(seen.sharing, counts, design.blocks)
-                keep_open(fresh, seen.sharing.rooms, counts, alive, 0)
+                keep_open(fresh, seen.sharing.rooms, alive, priority, prices, 0)
             pulled, spent, gone, lost_in, goes_on = 0, 0, 0, -1, True
             cheapest, dearest, total = design.cheapest, design.dearest, design.total
             first, opens = fresh[0], True
@@ -334,7 +334,9 @@ def make_body(
                     tally.misjudged[0] += 1
                     return
                 if shares and goes_on:
-                    goes_on = keep_open(fresh, seen.sharing.rooms, counts, alive, design.slots)
+                    goes_on = keep_open(
+                        fresh, seen.sharing.rooms, alive, priority, prices, design.slots
+                    )
                 if chooses and goes_on and size * dearest > left:
                     goes_on = keep_paid(fresh, prices, left, priority)
                 if learns and chooses:

@@ -149,8 +149,8 @@ def _too_close(log: Log) -> Iterator[Doubt]:
     rivals.sort(key=lambda i: -log.arms[i].chance)
     rivals = [i for i in rivals if log.arms[i].chance > 0.0]
     shares = [f"{log.arms[i].name!r} in {log.arms[i].chance:.0%}" for i in rivals]
-    if theory.feasible != (log.answers.feasible.mean() == 1.0):
-        none = 1.0 - float(log.answers.feasible.mean())
+    if theory.feasible != (log.answers.some == 1.0):
+        none = 1.0 - log.answers.some
         shares.append(f"no arm is feasible in {none:.0%}")
     yield Doubt(
         "too-close",

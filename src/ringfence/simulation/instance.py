@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats
-from ringfence.core.attributes import Functions
+from ringfence.core.attributes import BASELINE, Functions
 from ringfence.core.baseline import difference_scales, differences
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
@@ -56,9 +56,13 @@ class Instance:
         if self.baseline is not None and not self.problem.is_relative:
             raise InputError(
                 f"baseline = {self.baseline!r}: no limit is relative to it. Write one, such as "
-                f"'{self.problem.constraints[0].attribute} {self.problem.constraints[0].relation} "
-                "1.1 * baseline', or leave the baseline out."
+                f"{self._example()!r}, or leave the baseline out."
             )
+
+    def _example(self) -> str:
+        limits = self.problem.constraints
+        what = f"{limits[0].attribute} {limits[0].relation}" if limits else "mean(seconds) <="
+        return f"{what} 1.1 * {BASELINE}"
 
     @classmethod
     def load(cls, source: str | Path) -> "Instance":
@@ -99,17 +103,18 @@ class Instance:
         *,
         arm: str,
         objective: str,
-        constraints: Sequence[str],
+        constraints: str | Sequence[str] = (),
         baseline: str | None = None,
         answer: str = BEST_FEASIBLE.name,
         name: str = "table",
         functions: Functions | None = None,
+        units: Mapping[str, str] | None = None,
     ) -> "Instance":
         """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
 
         `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to,
         `answer` which arms are asked for, and `functions` are attributes of the user's own, by the
-        name that expressions call them.
+        name that expressions call them; `units` are those of the metrics, where limits say some.
 
         >>> import pandas as pd
         >>> import ringfence as rf
@@ -136,7 +141,7 @@ class Instance:
         )
 
         problem = Problem.parse(
-            objective, constraints, functions=functions, answer=answer
+            objective, constraints, functions=functions, answer=answer, units=units
         ).with_possible_limits()
         columns = columns_of_frame(frame, wanted_columns(arm, problem))
         return table_instance(name, problem, columns, arm, baseline=baseline)

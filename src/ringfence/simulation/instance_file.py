@@ -26,12 +26,18 @@ from ringfence.core.errors import (
 )
 from ringfence.core.problem import Problem
 from ringfence.core.stated import require_covariance
+from ringfence.core.units import require_known_metrics
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
 from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw, recording_of
 from ringfence.simulation.reading import toml_file
 from ringfence.simulation.shared_laws import on_blocks
-from ringfence.simulation.tables import read_columns, table_instance, wanted_columns
+from ringfence.simulation.tables import (
+    read_columns,
+    require_divisor,
+    table_instance,
+    wanted_columns,
+)
 from ringfence.simulation.tariffs import (
     is_amount,
     require_costs,
@@ -66,9 +72,10 @@ class _Blocks(BaseModel):
 class _File(BaseModel):
     model_config = _SHAPE
     objective: str
-    constraints: list[str]
+    constraints: list[str] = []
     answer: str = BEST_FEASIBLE.name
     baseline: str | None = None
+    units: dict[str, str] | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
     price: dict[str, float | int | str] | str | float | int | None = None
@@ -96,7 +103,6 @@ _RULES = {
 
 _MISSING = {
     "objective": "Add one, such as objective = 'minimize mean(loss)'.",
-    "constraints": "Add them, such as constraints = ['mean(risk) <= 1.0'].",
     "noise": "Add a table [noise] with a family.",
     "family": f"Add one of {', '.join(FAMILIES)} or table.",
     "mean": "Add one number a metric, such as mean = [1.0, 0.95].",
@@ -140,8 +146,13 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         for key, text in (file.functions or {}).items()
     }
     problem = Problem.parse(
-        file.objective, file.constraints, functions=functions, answer=file.answer
+        file.objective,
+        file.constraints,
+        functions=functions,
+        answer=file.answer,
+        units=file.units,
     ).with_possible_limits()
+    require_known_metrics(file.units or {}, (*problem.metrics, *(file.metrics or ())))
     if file.noise.family == "table":
         return _table(file, problem, name=name, folder=folder)
     for key in ("path", "arm"):
@@ -157,7 +168,7 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
         raise InputError("arms must hold at least one arm. Add one under [arms].")
     means = np.array([_mean(arm, label, metrics, families) for label, arm in file.arms.items()])
     covariances = _covariances(file, metrics, families)
-    law = _law(problem.judged, metrics, families, means, covariances)
+    law = _law(problem.judged, metrics, families, means, covariances, list(file.arms))
     if file.blocks is not None:
         law = _law_on_blocks(law, file.blocks.variance, problem.judged, metrics)
     arms, tariff = tuple(file.arms), None
@@ -387,12 +398,13 @@ def _law(
     families: Sequence[str],
     means: Floats,
     covariances: Sequence[Floats],
+    arms: Sequence[str],
 ) -> Law:
     """Return the law of the oriented attributes; metrics that no expression uses are dropped."""
     arrays = _arrays(problem, list(problem.metrics), metrics, families, means, covariances)
     metric_of, factors = arrays.metric_of, arrays.factors
     if not all(attribute.statistic == "mean" for attribute in problem.attributes):
-        return _sampled_law(problem, arrays)
+        return _sampled_law(problem, arrays, arms)
     if (arrays.families == FAMILIES.index("gaussian")).all():
         signs = problem.signs
         parts = _used_parts(list(problem.metrics), metrics, families, covariances)
@@ -446,9 +458,14 @@ def _arrays(
     )
 
 
-def _sampled_law(problem: Problem, arrays: MixedArrays) -> SampledLaw:
+def _sampled_law(problem: Problem, arrays: MixedArrays, arms: Sequence[str]) -> SampledLaw:
     """Return the law of attributes that are measured on a record of pulls."""
     recipe = problem.recipe
+    for attribute in problem.attributes:
+        if attribute.is_ratio:
+            column = arrays.means[:, problem.metrics.index(attribute.others[0])]
+            for arm in np.flatnonzero(column == 0.0)[:1]:
+                require_divisor(attribute, 0.0, f"arm {arms[arm]!r}")
     truths = [
         true_attributes(recipe, arrays.families, *of)
         for of in zip(arrays.means, arrays.factors, strict=True)

@@ -26,6 +26,7 @@ from ringfence.core.problem import Problem
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import LARGEST
 from ringfence.core.streams import verdict_stream
+from ringfence.core.units import require_known_metrics
 from ringfence.core.variances import no_log_variances
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.items import in_order_of_items, item_columns
@@ -140,11 +141,12 @@ def read_log(
     *,
     arm: str,
     objective: str,
-    constraints: str | Sequence[str],
+    constraints: str | Sequence[str] = (),
     item: str | None = None,
     baseline: str | None = None,
     price: str | None = None,
     functions: Functions | None = None,
+    units: Mapping[str, str] | None = None,
     seed: int = 0,
 ) -> Log:
     """Return a table with its truth: a path, a data frame, or a mapping of columns.
@@ -152,7 +154,10 @@ def read_log(
     `item` names the column of what all arms were tried on, if they were; `baseline` is the arm that
     limits are relative to, if any is; `price` the column of what each pull cost, if it counts.
     """
-    problem = Problem.parse(objective, constraints, functions=functions).with_possible_limits()
+    problem = Problem.parse(
+        objective, constraints, functions=functions, units=units
+    ).with_possible_limits()
+    require_known_metrics(units or {}, problem.metrics)
     name = Path(table).name if isinstance(table, str | Path) else _FRAME
     if item is not None:
         found = table_columns(table, item_columns(arm, item, problem, price))
@@ -218,6 +223,7 @@ def _log_of_items(instance: Instance, columns: Columns, arm: str, item: str, ite
         arms=optimal,
         feasible=np.full(len(optimal), theory.feasible),
         passing=np.array([float(one.margin <= 0.0) for one in theory.arms]),
+        some=float(theory.feasible),
     )
     arms = tuple(
         ArmTruth(

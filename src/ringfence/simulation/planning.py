@@ -212,7 +212,7 @@ def _untold(instance: Instance) -> list[str]:
         if apart >= _LEAST_APART:
             continue
         alone = arm.delta is None or theory.asks_arms_alone
-        if alone or (theory.feasible and arm.margin > 0.0):
+        if instance.problem.constraints and (alone or (theory.feasible and arm.margin > 0.0)):
             limit = _nearest_limit(instance, place)
             found.append(f"arm {name!r} from its limit (it lies on {limit})")
         else:

@@ -29,7 +29,7 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
-from ringfence.core.statistics import measure
+from ringfence.core.statistics import RATIO, fill_ratio, measure
 from ringfence.core.streams import Generator
 
 MOST_BYTES = 2**30
@@ -260,14 +260,21 @@ def look_at_sample(record: SampleRecord, arm: int, count: int, estimates: Floats
     for c in range(recipe.kinds.shape[0]):
         q = recipe.metric_of[c]
         mine = record.influences[c, :count]
-        estimates[arm, c] = recipe.signs[c] * measure(
-            recipe.kinds[c],
-            recipe.levels[c],
-            recipe.signs[c],
-            record.values[arm, q, :count],
-            record.ordered[arm, q, :count],
-            mine,
-        )
+        if recipe.kinds[c] == RATIO:
+            estimates[arm, c] = recipe.signs[c] * fill_ratio(
+                record.values[arm, q, :count],
+                record.values[arm, recipe.other_of[c], :count],
+                mine,
+            )
+        else:
+            estimates[arm, c] = recipe.signs[c] * measure(
+                recipe.kinds[c],
+                recipe.levels[c],
+                recipe.signs[c],
+                record.values[arm, q, :count],
+                record.ordered[arm, q, :count],
+                mine,
+            )
         for d in range(c + 1):
             total = 0.0
             for k in range(count):

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.attributes import Attribute
 from ringfence.core.errors import InputError, MissingExtraError, nearest, one_line
 from ringfence.core.measurement import measure_sample
 from ringfence.core.problem import Problem
@@ -226,6 +227,11 @@ def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
     values = found.estimates.copy()
     for c, attribute in enumerate(problem.attributes):
         column = sample[attribute.metric]
+        if attribute.is_ratio:
+            under = math.fsum(sample[attribute.others[0]])
+            require_divisor(attribute, under, f"arm {arm!r}")
+            values[c] = math.fsum(column) / under
+            continue
         if np.ptp(column) == 0.0 or attribute.own is not None:
             continue
         if attribute.statistic in ("variance", "std"):
@@ -233,6 +239,15 @@ def _truth(problem: Problem, rows: Floats, arm: str) -> tuple[Floats, Floats]:
         elif attribute.statistic in ("mean", "robust_mean"):
             values[c] = math.fsum(column) / len(column)  # what robust_mean tends to
     return signs * values + 0.0, np.outer(signs, signs) * found.covariance
+
+
+def require_divisor(attribute: Attribute, mean: float, where: str) -> None:
+    """Refuse a ratio whose truth divides by nothing."""
+    if mean == 0.0:
+        raise InputError(
+            f"{attribute} cannot be told: the mean of {attribute.others[0]!r} is 0 in {where}. "
+            "Drop the arm, or ask for something else."
+        )
 
 
 def _columns_of_csv(file: TextIO, wanted: Sequence[str], named: str) -> Columns:

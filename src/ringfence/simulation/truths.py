@@ -24,11 +24,15 @@ _PANELS, _NODES = 16, 20
 
 
 class Shape(NamedTuple):
-    """An influence, but for its mean: `scale` times a shape about a cut, or about the mean."""
+    """An influence, but for its mean: `scale` times a shape about a cut, or about the mean.
+
+    An attribute's influence is the sum of one or, of a ratio, two of them, of the `metric` each.
+    """
 
     kind: int
     cut: float
     scale: float
+    metric: int = 0
 
 
 def true_attributes(
@@ -41,26 +45,49 @@ def true_attributes(
     laws = [_law(*of) for of in zip(families, means, np.linalg.norm(factors, axis=1), strict=True)]
     width = len(recipe.kinds)
     values, covariance = np.zeros(width), np.zeros((width, width))
-    shapes = []
+    influences = []
     for c in range(width):
-        law = laws[recipe.metric_of[c]]
-        values[c], shape = _attribute(recipe.kinds[c], recipe.levels[c], recipe.signs[c], law)
-        shapes.append(shape)
+        q, other = recipe.metric_of[c], recipe.other_of[c]
+        if recipe.kinds[c] == statistics.RATIO:
+            values[c], shapes = _ratio(laws[q], laws[other], q, other)
+        else:
+            kind, level, sign = recipe.kinds[c], recipe.levels[c], recipe.signs[c]
+            values[c], shape = _attribute(kind, level, sign, laws[q])
+            shapes = (shape._replace(metric=q),)
+        influences.append(shapes)
     together = factors @ factors.T
     for c in range(width):
         for d in range(c + 1):
-            p, q = recipe.metric_of[c], recipe.metric_of[d]
-            if p == q:
-                found = _covariance(laws[p], shapes[c], shapes[d])
-            elif together[p, q] == 0.0:
-                found = 0.0
-            else:
-                slope = together[p, q] / together[p, p]
-                rest = math.sqrt(max(together[q, q] - slope * together[p, q], 0.0))
-                found = _covariance_given(laws[p], laws[q], shapes[c], shapes[d], slope, rest)
-            covariance[c, d] = covariance[d, c] = shapes[c].scale * shapes[d].scale * found
+            covariance[c, d] = covariance[d, c] = sum(
+                one.scale * two.scale * _joint(laws, together, one, two)
+                for one in influences[c]
+                for two in influences[d]
+            )
     turned = np.outer(recipe.signs, recipe.signs)
     return recipe.signs * values + 0.0, turned * covariance
+
+
+def _ratio(over: Any, under: Any, q: int, other: int) -> tuple[float, tuple[Shape, ...]]:
+    """Return a ratio of means, and the shapes of its influence (x - ratio y) / mean(y)."""
+    mean = under.mean()
+    ratio = over.mean() / mean if mean != 0.0 else math.nan
+    per = 1.0 / mean if mean != 0.0 else math.nan
+    return ratio, (
+        Shape(_LINEAR, over.mean(), per, q),
+        Shape(_LINEAR, mean, -ratio * per, other),
+    )
+
+
+def _joint(laws: list[Any], together: Floats, one: Shape, two: Shape) -> float:
+    """Return the covariance of two shapes of a pull, whatever their metrics."""
+    p, q = one.metric, two.metric
+    if p == q:
+        return _covariance(laws[p], one, two)
+    if together[p, q] == 0.0:
+        return 0.0
+    slope = together[p, q] / together[p, p]
+    rest = math.sqrt(max(together[q, q] - slope * together[p, q], 0.0))
+    return _covariance_given(laws[p], laws[q], one, two, slope, rest)
 
 
 def _law(family: int, mean: float, deviation: float) -> Any:

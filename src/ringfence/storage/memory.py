@@ -68,6 +68,9 @@ class _Pages:
         numbers = range(max(first, 1), min(last, len(self._pulls)) + 1)
         return [self._pulls[number] for number in numbers]
 
+    def pulls_with_errors(self, first: int, last: int) -> Sequence[PullFact]:
+        return [pull for pull in self.pulls_between(first, last) if pull.error is not None]
+
     def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
         most = min(last, len(self._places))  # an arm has no more pulls than there are
         return self.pulls_at([(arm, ordinal) for ordinal in range(first, most + 1)])

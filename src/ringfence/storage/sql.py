@@ -271,6 +271,11 @@ class SqlLedger:
         """Return a stretch of pulls."""
         return self._pulls(schema.pulls.c.number.between(first, last))
 
+    def pulls_with_errors(self, first: int, last: int) -> Sequence[PullFact]:
+        """Return those of a stretch of pulls that say what went wrong."""
+        numbers = schema.pulls.c.number
+        return self._pulls(sa.and_(numbers.between(first, last), schema.pulls.c.error.is_not(None)))
+
     def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
         """Return a stretch of one arm's pulls."""
         return self._pulls(

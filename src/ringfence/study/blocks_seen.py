@@ -4,20 +4,21 @@ A block of an arm counts once, by the mean of its pulls there: repeats of an ite
 group, are no further evidence of their own. May touch core.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from ringfence.core.arrays import Floats, Integers, Mask
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.sharing import (
     ENDLESS,
     Common,
-    Sharing,
     fill_rooms,
     fill_sharing,
     no_sharing,
     sharing_work,
 )
+from ringfence.study.together import Alone, Together
 
 _LEAST = 64  # blocks that there is room for
 
@@ -42,11 +43,15 @@ class BlocksSeen:
 
     def add(self, arm: int, blocks: Integers, values: Floats) -> None:
         """Add what pulls of an arm contributed [pull, attribute], each on its block."""
-        while len(blocks) and blocks.max() >= self._told.shape[1]:
-            self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)], axis=1)
-            self._told = np.concatenate([self._told, np.zeros_like(self._told)], axis=1)
+        self._make_room(blocks)
         np.add.at(self._sums[arm], blocks, values)
         np.add.at(self._told[arm], blocks, 1)
+
+    def _make_room(self, blocks: Integers) -> None:
+        """Make room for blocks; how much there is follows from the last one alone."""
+        while blocks.max(initial=-1) >= self._told.shape[1]:
+            self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)], axis=1)
+            self._told = np.concatenate([self._told, np.zeros_like(self._told)], axis=1)
 
     def unseen(self, arm: int, count: int) -> Integers:
         """Return the first blocks that an arm was not seen on, so many of them."""
@@ -114,20 +119,47 @@ class BlocksSeen:
             np.ascontiguousarray(products.transpose(0, 2, 1, 3)),
         )
 
-    def sharing(
-        self, estimates: Floats, covariances: Floats, priority: Integers, shared: Mask
-    ) -> tuple[Floats, Sharing]:
+    def together(self, alone: Alone) -> Together:
         """Return the estimates that arms' results on the same blocks give, and what they share.
 
-        `covariances` are those of one block. Attributes that are not `shared` stay as they are.
+        Attributes that are not `shared` stay as they are.
         """
-        found = np.where(shared, self.means, estimates)
+        shared = alone.shared
+        found = np.where(shared, self.means, alone.estimates)
         common = self.common()
         common.products[:, :, ~shared, :] = common.products[:, :, :, ~shared] = 0.0
         common.sums[:, :, ~shared] = 0.0
         sharing = no_sharing(*found.shape)
-        noise = np.ascontiguousarray(covariances)
+        noise = np.ascontiguousarray(self.noise_of_blocks(alone.covariances, alone.pulls))
         work = sharing_work(*found.shape)
-        self._share(sharing, found, noise, common, priority, self.blocks, work)
+        self._share(sharing, found, noise, common, alone.priority, self.blocks, work)
         fill_rooms(sharing, self.counts, ENDLESS)
-        return found, sharing
+        return Together(found, sharing, None)
+
+    def trials(self, pulls: Integers) -> Integers:
+        """Return as how many pulls those count that were told: repeats of a block are one.
+
+        Of few blocks those that were seen tell more of the rest, as of a small urn.
+        """
+        seen = np.minimum(pulls, self.counts[:, None])
+        if self.blocks != ENDLESS:
+            left = np.maximum(1.0 - seen / self.blocks, 1.0 / self.blocks)
+            seen = np.rint(seen / left).astype(np.int64)
+        return seen
+
+    def sums(self) -> dict[str, Any]:
+        """Return the blocks that arms saw, by arm and number, with pulls and sums on each."""
+        arms, blocks = np.nonzero(self._told)
+        return {
+            "arms": arms,
+            "blocks": blocks,
+            "told": self._told[arms, blocks],
+            "sums": self._sums[arms, blocks],
+        }
+
+    def restore(self, sums: Mapping[str, Any]) -> None:
+        """Take up what `sums` gave, without anything seen so far."""
+        arms, blocks = sums["arms"], sums["blocks"]
+        self._make_room(blocks)
+        self._told[arms, blocks] = sums["told"]
+        self._sums[arms, blocks] = sums["sums"]

@@ -28,7 +28,7 @@ from ringfence.core.running import (
     fill_running,
     no_running,
 )
-from ringfence.core.sharing import ENDLESS, fill_difference_roots, fill_own, fill_sharing
+from ringfence.core.sharing import fill_difference_roots, fill_own, fill_sharing
 from ringfence.core.sparse import shrunk_variances, with_sparse_tails
 from ringfence.core.stated import NOTHING_STATED, StatedNoise
 from ringfence.core.statistics import MEAN, SHARE_UP_TO, contribution, contributions
@@ -37,6 +37,9 @@ from ringfence.policies.evidence import Evidence
 from ringfence.study.blocks_seen import BlocksSeen
 from ringfence.study.facts import FAILED_METRIC
 from ringfence.study.hours_seen import HoursSeen
+from ringfence.study.together import Alone, SeenTogether
+
+_SHARED = "shared_"  # what begins the names of sums of what arms share
 
 
 def least_pulls(problem: Problem, noise: StatedNoise = NOTHING_STATED) -> int:
@@ -109,7 +112,7 @@ class Book:
             no_running(self._recipe, len(arms), len(self.columns)) if self._runs else None
         )
         self._samples: list[list[Floats]] = [[] for _ in arms]
-        self._blocks: BlocksSeen | HoursSeen | None = None
+        self._blocks: SeenTogether | None = None
         self.is_timeless = False
         self.over_time = nothing_told(len(arms), metric_count) if watches_time else None
         if blocks is not None:
@@ -281,7 +284,7 @@ class Book:
 
     def sums(self) -> dict[str, Any] | None:
         """Return what a book like this one needs to go on; None if it needs all observations."""
-        if self._running is None or self._blocks is not None:
+        if self._running is None:
             return None
         moments = self._running.moments._asdict()
         own: dict[str, Any] = {"counts": self.counts, "failures": self.failures}
@@ -289,6 +292,8 @@ class Book:
         own |= {"least": self._least, "most": self._most, "binary": self._binary}
         told = {} if self.over_time is None else self.over_time._asdict()
         own |= {f"over_time_{name}": array for name, array in told.items()}
+        if self._blocks is not None:
+            own |= {f"{_SHARED}{name}": array for name, array in self._blocks.sums().items()}
         return {**own, "origins": self._running.origins, **moments}
 
     def restore(self, sums: Mapping[str, Any]) -> None:
@@ -298,13 +303,18 @@ class Book:
         """
         if self.over_time is not None and "over_time_" not in "".join(sums):
             self.over_time, self.is_timeless = None, True
-        mine = self.sums()
-        if mine is None or any(
-            name not in sums or mine[name].shape != sums[name].shape for name in mine
-        ):
+        mine, shared = self.sums(), {}
+        if mine is None or not set(mine) <= set(sums):
             raise ValueError("these are not the sums of such a book")
         for name, array in mine.items():
-            array[...] = sums[name]
+            if name.startswith(_SHARED):  # as long as what was seen
+                shared[name.removeprefix(_SHARED)] = sums[name]
+            elif array.shape != sums[name].shape:
+                raise ValueError("these are the sums of another book")
+            else:
+                array[...] = sums[name]
+        if self._blocks is not None:
+            self._blocks.restore(shared)
         self._unmeasured = {int(arm) for arm in np.flatnonzero(self.counts)}
 
     @property
@@ -363,23 +373,9 @@ class Book:
             constant=self.is_constant,
             binary=self._binary[[metrics.index(one.metric) for one in self.problem.attributes]] > 0,
         )
-        if plain.sharing is None:
+        if plain.sharing is None or self._blocks is None:
             return found
-        return found.sharing(plain.sharing, plain.estimates, self._trials_of_blocks(self.trials))
-
-    def _trials_of_blocks(self, trials: Integers) -> Integers:
-        """Return as how many pulls those count that were told: repeats of a block are one.
-
-        Of few blocks those that were seen tell more of the rest, as of a small urn.
-        """
-        if not isinstance(self._blocks, BlocksSeen):
-            return trials
-        counts, total = self._blocks.counts, self._blocks.blocks
-        seen = np.minimum(trials, counts[:, None])
-        if total != ENDLESS:
-            left = np.maximum(1.0 - seen / total, 1.0 / total)
-            seen = np.rint(seen / left).astype(np.int64)
-        return seen
+        return found.sharing(plain.sharing, plain.estimates, self._blocks.trials(self.trials))
 
     def _with_sparse_tails(self, covariances: Floats) -> Floats:
         """Return covariances in which a quantile with few pulls beyond it is no surer than that."""
@@ -445,14 +441,12 @@ class Book:
         estimates, sharing, hours = self.estimates, None, None
         shared = _are_means(self._recipe.kinds)
         shared[self._of_failures] &= not self.failures.any()
-        if isinstance(self._blocks, BlocksSeen):
-            of_blocks = self._blocks.noise_of_blocks(covariances, self.counts)
-            estimates, sharing = self._blocks.sharing(estimates, of_blocks, priority, shared)
-            fill_own(covariances, sharing, self.counts)
-        elif self._blocks is not None:
-            estimates, sharing, hours = self._blocks.sharing(
-                estimates, covariances, self.scatters, self.counts, shared, means, self._known
-            )
+        if self._blocks is not None:
+            alone = Alone(
+                estimates, covariances, self.scatters, self.counts, shared, means, self._known,
+                priority,
+            )  # fmt: skip
+            estimates, sharing, hours = self._blocks.together(alone)
             fill_own(covariances, sharing, self.counts)
         return Evidence(
             estimates=estimates,

@@ -24,6 +24,7 @@ from ringfence.study.pardoning import NOBODYS, Pardoning
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
 from ringfence.study.reading import Reader, View, pulse_of
+from ringfence.study.waiting import LATEST, Held, Said, held_by, said_by
 
 MOST_AT_ONCE = 1_000_000
 _LONGEST_ERROR = 2000
@@ -359,6 +360,17 @@ class Desk:
         """Return the pulls that somebody holds a lease of."""
         with self.storage.reading(self.name) as ledger:
             return self._held(ledger)
+
+    def waits_for(self) -> list[Held]:
+        """Return who holds what the next decision waits for."""
+        with self.storage.reading(self.name) as ledger:
+            return held_by(self.plan, ledger, self._now(ledger))
+
+    def failures(self) -> list[Said]:
+        """Return what the latest failed pulls said, by arm."""
+        with self.storage.reading(self.name) as ledger:
+            last = ledger.head.issued
+            return said_by(ledger.pulls_with_errors(max(1, last - LATEST + 1), last))
 
     def _held(self, ledger: Ledger) -> list[PullFact]:
         now = self._now(ledger)

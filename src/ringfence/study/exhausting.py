@@ -1,6 +1,6 @@
-"""Arms whose pulls end: where items are shared, each arm has only so many to be pulled on.
+"""Arms whose pulls end, in a live study: how many each has left, and who gets what it cannot use.
 
-What a rule gives to an arm beyond its items goes to arms that still have some. May touch core.
+May touch core.
 """
 
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ringfence.core.arrays import Integers, Mask
+from ringfence.core.exhausting import hand_on, leave_out
 from ringfence.study.facts import Round
 from ringfence.study.sharing import Sharing
 
@@ -27,21 +28,9 @@ def handed_on(
     priority: Integers,
     prices: Sequence[int],
 ) -> list[int]:
-    """Return an allocation within the room of each arm; what was cut pays for pulls of others.
-
-    They get equally many, as far as there is room, and those first in priority one more.
-    """
-    given = np.minimum(np.array(allocation, np.int64), room)
-    price = np.array(prices, np.int64)
-    spare = int(((np.array(allocation, np.int64) - given) * price).sum())
-    ordered = np.argsort(priority)
-    while spare > 0:
-        open_ = ordered[(alive & (given < room) & (price <= spare))[ordered]]
-        if not len(open_):
-            break
-        each = min(int((room - given)[open_].min()), spare // int(price[open_].sum()))
-        for arm in open_.tolist():
-            more = min(max(1, each), spare // int(price[arm]))
-            given[arm] += more
-            spare -= more * int(price[arm])
+    """Return an allocation within the room of each arm; what was cut pays for pulls of others."""
+    given, price = np.array(allocation, np.int64), np.array(prices, np.int64)
+    spare = leave_out(given, room, price)
+    if spare > 0:
+        hand_on(given, room, alive, priority, price, spare)
     return [int(count) for count in given]

@@ -14,7 +14,7 @@ from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
 
-_SPARED = ("prices", "blocks", "lag", "stop")
+_SPARED = ("prices", "blocks", "lag", "stop", "units")
 NO_HOUR = -1  # in arrays, where no hour was kept
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 
@@ -36,7 +36,8 @@ class Definition:
     in the smallest amount that counts; without them the budget is one of pulls. With a `lag` pull
     t is decided from the pulls up to t - lag; without one, whoever begins the study says. `blocks`
     say what pulls of different arms share, as `study/sharing.py` reads it. With a `stop` the study
-    ends when its answer is proven at that "confidence", as `study/stopping.py` reads it.
+    ends when its answer is proven at that "confidence", as `study/stopping.py` reads it. The texts
+    of `objective` and `constraints` are kept as they were written; `units` are those of metrics.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Definition:
     blocks: Mapping[str, Any] = field(default_factory=dict)
     lag: int | None = None
     stop: Mapping[str, Any] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def arm_names(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ringfence.core.certificate import Passage, gated
+from ringfence.core.errors import InputError
 from ringfence.core.grounds import Basis
 from ringfence.core.stop import CONFIDENCE, require_level
 from ringfence.study.certificates import Assumed, Explored, ProofStep
@@ -71,6 +72,11 @@ def gate_of(
     if confidence is None:
         confidence = plan.definition.stop.get("confidence", CONFIDENCE)
     require_level(confidence)
+    if not plan.problem.constraints:
+        raise InputError(
+            f"study {plan.definition.name!r} has no limits, so that there is nothing that an arm "
+            "could keep or break. State some, such as constraints = ['failures <= 3%']."
+        )
     require_provable(plan)
     prover, paths = prover_of(plan, harvest)
     found = gated(prover, candidate, confidence)

@@ -3,7 +3,8 @@
 May touch core.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,18 +16,9 @@ from ringfence.core.hours import (
     shared_in_hours,
     spread_of_hours,
 )
-from ringfence.core.known import KnownNoise
-from ringfence.core.sharing import Sharing
+from ringfence.study.together import Alone, Together
 
 _LEAST = 16  # hours that there is room for
-
-
-class InHours(NamedTuple):
-    """What pulls show beside their hours, and what their arms share."""
-
-    estimates: Floats
-    sharing: Sharing
-    hours: Hours
 
 
 class HoursSeen:
@@ -84,22 +76,13 @@ class HoursSeen:
     def _order(self) -> list[int]:
         return [self._places[hour] for hour in sorted(self._places)]
 
-    def sharing(
-        self,
-        estimates: Floats,
-        covariances: Floats,
-        scatters: Floats,
-        pulls: Integers,
-        shared: Mask,
-        means: Mask,
-        known: KnownNoise,
-    ) -> InHours:
-        """Return what arms are apart from the hours; `shared` attributes are means of pulls.
+    def together(self, alone: Alone) -> Together:
+        """Return what arms are apart from the hours.
 
-        `estimates`, `covariances` of one pull and `scatters` are those of each arm by itself. They
-        stand where hours show no effect, and where no arm was pulled twice in one of them. Noise
-        that is `known` is that within hours.
+        What is known of each arm alone stands where hours show no effect, and where no arm was
+        pulled twice in one of them. Noise that is `known` is that within hours.
         """
+        estimates, covariances, scatters, pulls, shared, means, known, _ = alone
         counts = self.counts
         freedom = np.maximum(counts - 1, 0).sum(axis=1)
         noise, found = covariances, estimates.copy()
@@ -128,11 +111,33 @@ class HoursSeen:
                     apart = level.joint if c == 0 else apart
             if spreads.any():
                 noise = _beside(covariances, own, shared, spreads > 0.0)
-        return InHours(
+        return Together(
             found,
             shared_in_hours(joint, _correlations(noise)),
             Hours(apart, np.ascontiguousarray(noise[:, 0, 0]), spreads[:1].copy()),
         )
+
+    def trials(self, pulls: Integers) -> Integers:
+        """Return that every pull counts."""
+        return pulls
+
+    def sums(self) -> dict[str, Any]:
+        """Return the hours in the order in which they were met, and what was seen in each."""
+        count = len(self._places)
+        return {
+            "hours": np.array(list(self._places), np.int64),
+            "counts": self._counts[:, :count],
+            "means": self._means[:, :count],
+            "within": self._within,
+        }
+
+    def restore(self, sums: Mapping[str, Any]) -> None:
+        """Take up what `sums` gave, without anything seen so far."""
+        for hour in sums["hours"].tolist():
+            self._place_of(hour)
+        count = len(self._places)
+        self._counts[:, :count], self._means[:, :count] = sums["counts"], sums["means"]
+        self._within[...] = sums["within"]
 
 
 def _per_pull(covariances: Floats, pulls: Integers) -> Floats:

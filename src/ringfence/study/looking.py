@@ -18,18 +18,23 @@ from ringfence.study.ports import Ledger, Storage
 from ringfence.study.reading import Reader, View
 
 TALLY_EVERY = 16  # pulls; see decision 11
+_MANY = 4096  # pulls, from which on a tally that grows is written more rarely
 
 
 def is_due(reader: Reader, decided: Round) -> bool:
     """Tell whether a tally of what was read is to be written with a decision.
 
     Whenever the pulls pass another multiple of a few, so that whoever opens the study has little
-    left to read, and a study that decides every pull does not pay for it every time.
+    left to read, and a study that decides every pull does not pay for it every time. Where arms
+    share something a tally grows with the pulls: of many it is written more rarely.
     """
-    last = reader.last
+    last, pulls = reader.last, decided.first - 1
     if last is None:
         return False
-    return decided.is_last or (decided.first - 1) // TALLY_EVERY > (last.first - 1) // TALLY_EVERY
+    every = TALLY_EVERY
+    if reader.plan.sharing.compares:
+        every <<= (pulls // _MANY).bit_length()
+    return decided.is_last or pulls // every > (last.first - 1) // every
 
 
 def furthest(reader: Reader, ledger: Ledger, head: Head) -> Reader:

@@ -58,6 +58,7 @@ class Plan:
             definition.constraints,
             functions=functions,
             answer=definition.answer,
+            units=definition.units,
         )
         chosen = require_answer(policy or find_policy(definition.policy), problem.question)
         return cls(definition, problem, chosen, quicken)

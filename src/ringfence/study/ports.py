@@ -71,6 +71,9 @@ class Ledger(Protocol):
     def pulls_between(self, first: int, last: int) -> Sequence[PullFact]:
         """Return the pulls with first <= number <= last, in the order of their numbers."""
 
+    def pulls_with_errors(self, first: int, last: int) -> Sequence[PullFact]:
+        """Return the pulls with first <= number <= last that say what went wrong, in order."""
+
     def pulls_of_arm(self, arm: int, first: int, last: int) -> Sequence[PullFact]:
         """Return an arm's pulls with first <= ordinal <= last."""
 

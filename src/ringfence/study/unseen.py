@@ -67,7 +67,7 @@ def never_varied(plan: Plan, snapshot: Snapshot, judged: Mask, answer: Answer) -
     exact = beliefs.variances[judged].max(axis=0) == 0.0
     silent = np.where(beliefs.shares, constant[judged].all(axis=0), exact)
     doubtful = np.tile((silent & ~shares) | beliefs.none_asked, (len(judged), 1))
-    own = np.array([attribute.own is not None for attribute in problem.attributes])
+    own = np.array([one.own is not None or one.is_ratio for one in problem.attributes])
     named = list(answer.arms)
     known = plan.noise.about(problem, book.arms).is_known[named]
     doubtful[named, 1:] |= ~(shares | own | known)[:, 1:]
@@ -178,7 +178,8 @@ def _bad_ends(book: Book, metric: str) -> Iterator[int]:
     for attribute, sign in zip(book.problem.attributes, book.problem.signs.tolist(), strict=True):
         if metric not in attribute.metrics:
             continue
-        if attribute.own is not None or attribute.statistic in ("variance", "std"):
+        of_several = attribute.own is not None or attribute.is_ratio
+        if of_several or attribute.statistic in ("variance", "std"):
             yield from (-1, 1)
         elif attribute.bound is not None:
             yield int(sign) * (1 if attribute.bound in (">", ">=") else -1)

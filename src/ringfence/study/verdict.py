@@ -223,10 +223,11 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     judged |= alive
     evidence, beliefs = snapshot.evidence(judged, plan.priority), snapshot.beliefs
     answers = answers_drawn(plan, snapshot, judged, answer)
-    chance, keeps = float(answers.feasible.mean()), answers.kept
+    chance, keeps = answers.some, answers.kept
     doubts = doubts_of(plan, snapshot, judged, answer)
     sure = not doubts and (keeps if feasible else 1.0 - chance) >= SURE
     confidence, chances = question.chance(answers, marked, feasible), question.arm_chances(answers)
+    confidence = min(confidence, keeps if feasible else 1.0 - chance)
     if plan.sharing.answers_once:
         confidence = min(confidence, MOST_BY_ONE_ANSWER)
     if certificate is not None and proven is not None:
@@ -242,7 +243,9 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         left, phase = gone.get(arm, (None, None))
         seen = bool(judged[arm])
         low, worst, high = (
-            _margin_interval(plan.problem, evidence, beliefs, arm) if seen else (None,) * 3
+            _margin_interval(plan.problem, evidence, beliefs, arm)
+            if seen and plan.problem.constraints
+            else (None,) * 3
         )
         arms.append(
             ArmVerdict(

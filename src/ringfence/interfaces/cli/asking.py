@@ -31,13 +31,13 @@ def asked(known: Draft, budget: int | None) -> Draft:
     output.say("1. What are the options? Their names, with commas between.")
     arms = _answer("   options", named_arms, example="small, medium, large")
     output.say("\n2. What is to be optimised, and what are the limits?")
-    output.say("   A statistic of what you measure: mean(x), p95(x), share(x > 200), std(x), ...")
+    output.say("   A statistic of what you measure: x (its mean), p95(x), share(x > 200), ...")
     objective = _answer("   objective", _objective, example="maximize mean(score)")
-    constraints = [_answer("   limit", _constraint, example="p95(latency_ms) <= 200")]
-    while further := _answer(
-        "   another limit (or nothing)", lambda text: text and _constraint(text)
-    ):
+    constraints = list[str]()
+    question = "   limit, or nothing (such as: p95(latency_ms) <= 200)"
+    while further := _answer(question, lambda text: text and _constraint(text)):
         constraints.append(further)
+        question = "   another limit (or nothing)"
     output.say("\n3. How is an option evaluated, once?")
     output.say("   command: a program that prints JSON; python: a function; table: logged rows")
     ways: dict[str, Callable[[], ByCommand | ByPython | ByTable]] = {

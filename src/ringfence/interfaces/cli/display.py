@@ -143,7 +143,10 @@ def _picture(known: Any) -> Any:
     ]
     if verdict is not None:
         best = next((arm for arm in verdict.arms if arm.name == verdict.arm), None)
-        margin = "" if best is None else f"margin {output.number(best.margin, 3)}, "
+        has_margin = best is not None and best.margin is not None
+        margin = (
+            "" if best is None or not has_margin else f"margin {output.number(best.margin, 3)}, "
+        )
         lines.append(
             Text(
                 f"{_looks(verdict)} ({verdict.verdict}, {margin}{percent(verdict.confidence)} sure)"

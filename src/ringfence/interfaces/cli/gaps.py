@@ -37,11 +37,11 @@ def gaps(
 
 def _show(document: dict[str, Any], problem: Any) -> None:
     limits = ", ".join(map(str, problem.constraints))
-    output.say(f"{problem.objective}, subject to {limits}")
+    output.say(f"{problem.objective}, {f'subject to {limits}' if limits else 'without limits'}")
     for written, judged in zip(problem.constraints, problem.judged.constraints, strict=True):
         if written != judged:
             output.say(f"{written} is judged as {judged}, which is the same and less noisy.")
-    output.say(_answer(document, problem.question))
+    output.say(_answer(document, problem))
     if document["baseline"] is not None:
         output.say(
             f"Limits are relative to {document['baseline']}: margins and gaps are of what an arm "
@@ -54,17 +54,17 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         )
     if not document["feasible"] and len(problem.constraints) > 1:
         output.say("Violations of different constraints are compared in units of their noise.")
+    sizes = ["margin", "delta", "Delta"] if limits else ["delta"]  # one gap is the other
     rows = [
         [
             arm["name"],
             arm["kind"],
             str(arm["rank"]),
-            *(output.number(arm[key]) for key in ("margin", "delta", "Delta")),
+            *(output.number(arm[key]) for key in sizes),
         ]
         for arm in sorted(document["arms"], key=lambda arm: arm["rank"])
     ]
-    columns = ["arm", "kind", "rank", "margin", "delta", "Delta"]
-    output.show_table("Arms, hardest first", columns, rows)
+    output.show_table("Arms, hardest first", ["arm", "kind", "rank", *sizes], rows)
     facts = [
         ("H1", document["H1"], "sum of 1/Delta^2"),
         ("H2", document["H2"], "largest rank/Delta^2"),
@@ -84,11 +84,13 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         _show_rates(document)
 
 
-def _answer(document: dict[str, Any], question: Any) -> str:
+def _answer(document: dict[str, Any], problem: Any) -> str:
     """Return the right answer in words."""
-    if question.settles:
+    if problem.question.settles:
         inside = [arm["name"] for arm in document["arms"] if arm["kind"] == "optimal"]
         return f"Arms that keep their limits: {', '.join(inside) or 'none'}."
+    if not problem.constraints:
+        return f"{document['optimal']} is the best arm."
     what = "is the best feasible arm" if document["feasible"] else "is the least infeasible arm"
     return f"{document['optimal']} {what}."
 

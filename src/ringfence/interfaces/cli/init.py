@@ -16,7 +16,7 @@ import typer
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.completing import policies
-from ringfence.interfaces.cli.options import POLICY_HELP, Json
+from ringfence.interfaces.cli.options import POLICY_HELP, Json, Units, units_given
 
 if TYPE_CHECKING:
     from ringfence.interfaces.drafts import ByCommand, ByPython, ByTable, Draft
@@ -42,6 +42,7 @@ def init(
         list[str] | None,
         typer.Option("--constraint", help="Such as 'p95(latency_ms) <= 200'; may be repeated."),
     ] = None,
+    unit: Units = None,
     budget: Annotated[
         int | None, typer.Option("--budget", help="Pulls in all; by default from the arms.")
     ] = None,
@@ -94,6 +95,7 @@ def init(
     draft = Draft(
         known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), budget or 0, policy, seed,
         _shared(items, target, is_column=table is not None, seeds=seeds, every=every), stop,
+        units_given(unit),
     )  # fmt: skip
     if given.is_nothing and not json and sys.stdin.isatty() and sys.stdout.isatty():
         draft = _asked(draft, budget, target)
@@ -146,12 +148,11 @@ class _Given:
         if not self.is_nothing:
             names = named_arms(self.arms) if self.arms is not None else self._logged_arms()
             objective, limits = self.objective or "", self.constraints
-            for key, value, example in (
-                ("--objective", objective, drafts.EXAMPLE_OBJECTIVE),
-                ("--constraint", limits, drafts.EXAMPLE_CONSTRAINTS[0]),
-            ):
-                if not value:
-                    raise InputError(f"{key} is missing. Add it, such as {key} '{example}'.")
+            if not objective:
+                example = drafts.EXAMPLE_OBJECTIVE
+                raise InputError(
+                    f"--objective is missing. Add it, such as --objective '{example}'."
+                )
         made = replace(
             draft, arms=names, objective=objective, constraints=limits, way=self._way(draft, target)
         )

@@ -69,6 +69,14 @@ Within = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of all randomness.")]
+Units = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unit",
+        metavar="METRIC=UNIT",
+        help="The unit in which a metric is measured, such as latency=ms; may be repeated.",
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option("--threads", help="Threads to use; the result does not depend on it."),
@@ -118,3 +126,14 @@ class WithPolicies(TyperCommand):
             if help_text:
                 parameter.help = help_text.replace("{policies}", names)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
+
+
+def units_given(texts: list[str] | None) -> dict[str, str]:
+    """Return units by metric, as --unit says them."""
+    found = {}
+    for text in texts or ():
+        metric, is_there, unit = text.rpartition("=")
+        if not (is_there and metric.strip() and unit.strip()):
+            raise InputError(f"--unit {text!r} must read METRIC=UNIT. Write: --unit latency=ms")
+        found[metric.strip()] = unit.strip()
+    return found

@@ -17,8 +17,10 @@ from ringfence.interfaces.cli.options import (
     Seed,
     Stop,
     Threads,
+    Units,
     Within,
     stop_of,
+    units_given,
 )
 
 if TYPE_CHECKING:
@@ -39,9 +41,10 @@ def replay(
     arm: Annotated[str, typer.Option("--arm", help="The column that names the arm.")],
     objective: Annotated[str, typer.Option("--objective", help="Such as 'maximize mean(score)'.")],
     constraint: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--constraint", help="Such as 'p95(latency_ms) <= 200'; may be repeated."),
-    ],
+    ] = None,
+    unit: Units = None,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -114,7 +117,8 @@ def replay(
             table,
             arm=arm,
             objective=objective,
-            constraints=constraint,
+            constraints=constraint or [],
+            units=units_given(unit),
             baseline=baseline,
             item=item,
             price=price,
@@ -150,6 +154,7 @@ def _show_truth(found: "Replay") -> None:
             output.say(f"  WARNING: {doubt}")
     readings = "; ".join(f"{name} = {one.value:.4g}" for name, one in log.answer.readings.items())
     what = "is the best feasible arm" if log.feasible else "comes nearest; no arm is feasible"
+    what = what if log.instance.problem.constraints else "is the best arm"
     output.say(f"truth of the table: {log.answer.name} {what} ({readings})")
     if log.item is None:
         output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,13 +41,28 @@ StudyPath = Annotated[
         autocompletion=completing.files,
     ),
 ]
-Workers = Annotated[int, typer.Option("--workers", help="How many evaluations run side by side.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", "--concurrency", help="How many evaluations run side by side (1)."),
+]
 
 
 def run(
     study: StudyPath,
     *,
-    workers: Workers = 1,
+    workers: Workers = None,
+    requests_per_minute: Annotated[
+        float | None,
+        typer.Option(
+            "--requests-per-minute", help="How many evaluations may begin in a minute (any)."
+        ),
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            "--cache", help="A file of answers: what is there is not asked again.", dir_okay=False
+        ),
+    ] = None,
     storage: StorageUrl = None,
     record: Record = None,
     open_page: Annotated[
@@ -79,15 +94,16 @@ def run(
             f"Write one with: ringfence init.{nearest_file(Path(study))}"
         )
     require_confidence(min_confidence)
-    if workers < 1:
+    if workers is not None and workers < 1:
         raise InputError(f"workers = {workers} must be at least 1. Raise it.")
     if record is not None:
         require_record(record)
     if open_page:
         require_web()
+    said = {"workers": workers, "requests_per_minute": requests_per_minute, "cache": cache}
     with output.aside(when=json):  # what evaluations print is no part of the document
         known, verdict = _finished(
-            study, storage, workers=workers, open_page=open_page, take_over=take_over,
+            study, storage, said=said, open_page=open_page, take_over=take_over,
             outage_minutes=outage_minutes, proven=require_certificate, json=json,
         )  # fmt: skip
     if record is not None:
@@ -97,17 +113,19 @@ def run(
 
 
 def _finished(
-    study: str, storage: str | None, *, workers: int, open_page: bool, take_over: bool,
+    study: str, storage: str | None, *, said: "dict[str, Any]", open_page: bool, take_over: bool,
     outage_minutes: float | None, proven: bool, json: bool,
 ) -> "tuple[Study, Verdict]":  # fmt: skip
     """Return the study once its budget is spent, and its verdict; an interrupt ends the command."""
     from ringfence.execution.patience import patiently
+    from ringfence.interfaces.answers import cache_at
     from ringfence.interfaces.cli.serve import page_beside
     from ringfence.interfaces.study_file import read_study_file
     from ringfence.study.certifying import require_provable
 
     file = read_study_file(Path(study))
     evaluation, backoff = file.evaluation(), file.backoff
+    work = file.work | {key: value for key, value in said.items() if value is not None}
     if outage_minutes is not None:
         backoff = replace(backoff, outage_minutes=outage_minutes)
     away = away_in_words()
@@ -117,7 +135,7 @@ def _finished(
     if take_over:
         patiently(known.take_back, away=away)
     if file.content.seed is None and not json:
-        patiently(partial(known.desk.begin, workers), away=away)
+        patiently(partial(known.desk.begin, work["workers"]), away=away)
         seed = known.definition.seed
         same = f"seed = {seed}" + _as_decided(known, file)
         sys.stderr.write(f"seed {seed} was drawn: with {same} others can run the same.\n")
@@ -126,12 +144,15 @@ def _finished(
     beside: AbstractContextManager[None] = nullcontext()
     if open_page:
         beside = page_beside(storage or file.storage, known.name, file.functions)
+    answers = None
+    if work["cache"] is not None:
+        answers = work["cache"] = cache_at(work["cache"], known.desk.plan, evaluation)
     display = Display(known, quiet=json)
     try:
         with ending_as_interrupts(), beside:
             verdict = known.optimize(
                 evaluation,
-                workers=workers,
+                **work,
                 told=display.told,
                 away=display.away,
                 waits=display.waits,
@@ -155,6 +176,8 @@ def _finished(
         ) from None
     finally:
         display.close()
+    if answers is not None and not json:
+        sys.stderr.write(f"{answers.reused} answers came from {answers.path}.\n")
     if known.desk.head.is_stopped:
         go_on = shlex.join(["ringfence", "resume", study, *place])
         sys.stderr.write(f"study {known.name!r} is stopped and issues no pulls. Go on: {go_on}\n")

@@ -188,8 +188,9 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     for line in departed(known.desk.plan, view, withdrawn):
         output.say(line)
     if document["arm"] is not None:
-        flag = "feasible" if document["feasible"] else "infeasible"
-        output.say(f"looks best: {document['arm']} ({flag})")
+        flag = " (feasible)" if document["feasible"] else " (infeasible)"
+        has_limits = bool(known.desk.plan.problem.constraints)
+        output.say(f"looks best: {document['arm']}{flag if has_limits else ''}")
     if shared := shared_in_words(document["blocks"]):
         output.say(f"arms share {shared}")
     if out := exhausted_in_words(document["blocks"], finished=document["finished"]):

@@ -16,7 +16,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import RingfenceError
-from ringfence.interfaces.web import api, pages, shapes, workshop
+from ringfence.interfaces.web import api, managing, pages, shapes, workshop
 from ringfence.interfaces.web.assets import address, asset
 from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.guard import Guard
@@ -60,6 +60,7 @@ def make_app(storage: str, door: Door, functions: Mapping[str, Functions] | None
     app.include_router(api.router)
     app.include_router(pages.router)
     app.include_router(workshop.router)
+    app.include_router(managing.router)
     app.add_api_route("/static/{mark}/{name}", _static, include_in_schema=False)
     app.add_exception_handler(RingfenceError, _ours)
     app.add_exception_handler(RequestValidationError, _shape)

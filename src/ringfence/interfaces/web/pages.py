@@ -1,4 +1,4 @@
-"""The pages for people: studies, one study, its pulls, what if. They only read.
+"""The pages for people to look at: studies, one study, its pulls, what if. They only read.
 
 May touch every room.
 """
@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from ringfence.core.errors import InputError
+from ringfence.execution.holders import is_gone, number_of
 from ringfence.interfaces.shared_views import kind_shared
 from ringfence.interfaces.web import assets
 from ringfence.interfaces.web.api import MOST_ROWS, raw_pulls
@@ -21,14 +21,14 @@ from ringfence.interfaces.web.door import Door
 from ringfence.interfaces.web.guard import admission
 from ringfence.interfaces.web.items import items_content
 from ringfence.interfaces.web.lanes import LaneRoute, costly
-from ringfence.interfaces.web.parts import AnyShelf, AnyStudy
+from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, Leave, form_of
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
-from ringfence.reports.arms_table import brief_chance, rows_of
+from ringfence.reports.arms_table import brief_chance
 from ringfence.reports.cards import cards_of
 from ringfence.reports.departures import no_answer, standing
-from ringfence.reports.differences import compared_arms, difference_layouts
+from ringfence.reports.differences import attributes_of, compared_arms
 from ringfence.reports.figures.words import moment
 from ringfence.reports.ordering import shown_arms
 from ringfence.reports.sharing import exhausted_in_words, shared_in_words
@@ -38,8 +38,7 @@ from ringfence.study.facts import Round
 from ringfence.study.verdict import ArmVerdict
 
 MOST_ARMS = 40
-_FIELDS = 20
-_PAGE_PATH = re.compile(r"/(?:plan|paper|jobs/[\w-]+|studies/[\w.%-]+)?(?:\?[\w.=%&+-]*)?")
+_PAGE_PATH = re.compile(r"/(?:plan|new|paper|jobs/[\w-]+|studies/[\w.%-]+)?(?:\?[\w.=%&+-]*)?")
 _PAGE = 50
 _WAITING = "Nothing to judge yet: too few pulls were told."
 FIGURES = {
@@ -57,6 +56,11 @@ router = APIRouter(
 )
 
 
+def quoted(text: str) -> str:
+    """Return a text as a part of an address."""
+    return quote(text, safe="")
+
+
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -65,7 +69,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["quoted"] = lambda text: quote(text, safe="")
+    made.filters["quoted"] = quoted
     made.filters["brief"] = lambda value: f"{value:.4g}"
     made.filters["chance"] = brief_chance
     made.filters["interval"] = lambda one: words.interval(one.low, one.high)
@@ -84,17 +88,23 @@ def page(template: str, code: int = 200, **content: Any) -> HTMLResponse:
 
 
 @router.get("/")
-def show_studies(shelf: AnyShelf) -> Response:
-    """Show all studies."""
+def show_studies(shelf: AnyShelf, leave: Leave, *, archived: bool = False) -> Response:
+    """Show all studies, or those that were put away."""
     listed = sorted(shelf.listing(), key=lambda one: -one["created_at"])
-    return page("studies.html", studies=listed, storage=shelf.storage.url)
+    away = [one for one in listed if one["archived_at"] is not None]
+    shown = away if archived else [one for one in listed if one["archived_at"] is None]
+    return page(
+        "studies.html", studies=shown, away=len(away), archived=archived,
+        storage=shelf.storage.url, **leave,
+    )  # fmt: skip
 
 
 @router.get("/studies/{name}")
 @costly("verdicts")
-def show_study(name: str, shelf: AnyShelf, *, show: str = "some") -> Response:
+def show_study(name: str, shelf: AnyShelf, leave: Leave, *, show: str = "some") -> Response:
     """Show one study: the verdict first."""
-    return page("study.html", **_study_content(shelf.look(name), every_arm=show == "all"))
+    content = _study_content(shelf.look(name), every_arm=show == "all")
+    return page("study.html", storage=shelf.storage.url, **content, **leave)
 
 
 @router.get("/studies/{name}/what-if")
@@ -165,17 +175,6 @@ async def take_token(request: Request) -> Response:
     return show_token_form(wrong=True, next=onward)
 
 
-async def form_of(request: Request) -> dict[str, str]:
-    """Return a form's fields, each once."""
-    body = (await request.body()).decode("utf-8", "replace")
-    try:
-        return {key: values[-1] for key, values in parse_qs(body, max_num_fields=_FIELDS).items()}
-    except ValueError:
-        raise InputError(
-            f"the form has more than {_FIELDS} fields. Send those of the page."
-        ) from None
-
-
 def _own_page(path: str) -> str:
     return path if _PAGE_PATH.fullmatch(path) else "/"
 
@@ -190,6 +189,10 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "status": look.status,
         "verdict": verdict,
         "figures": FIGURES,
+        "metrics": plan.told_metrics,
+        "waits": _waits(look),
+        "failures": look.failures,
+        "can_be_planned": look.can_be_planned,
         "most_arms": MOST_ARMS,
         "every_arm": every_arm,
         "shared": kind_shared(plan),
@@ -207,13 +210,41 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "cautions": words.cautions(verdict),
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
-        "differences": rows_of(difference_layouts(compared)[0]) if compared else None,
+        "chances": _chances(shown, compared),
         "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
         "standing": standing,
         "shown": words.shown,
     }
+
+
+def _chances(shown: Sequence[ArmVerdict], compared: Sequence[ArmVerdict]) -> dict[str, Any]:
+    """Return how likely each arm is the answer, and how far it is from it by every attribute."""
+    names = attributes_of(compared)
+    rows = []
+    for arm in shown:
+        apart = [arm.differences.get(name) for name in names]
+        rows.append({
+            "arm": arm,
+            "apart": [None if one is None else (f"{one.value:+.3g}", one) for one in apart],
+        })  # fmt: skip
+    return {"names": names, "rows": rows}
+
+
+def _waits(look: Look) -> list[dict[str, Any]]:
+    """Return who holds the pulls that the next decision waits for."""
+    if look.status.issued == 0:
+        return []
+    found = []
+    for one in look.study.desk.waits_for():
+        number = None if one.holder is None else number_of(one.holder)
+        gone = one.holder is not None and is_gone(one.holder)
+        who = "a worker that does not say who it is" if number is None else f"process {number}"
+        if one.until is None:
+            who = "nobody; whoever asks next is given them"
+        found.append({"who": f"{who}, which is gone" if gone else who, **vars(one)})
+    return found
 
 
 def _ended_early(look: Look) -> bool:

@@ -94,7 +94,14 @@ class NewStudy(BaseModel):
     model_config = _BODY
     name: str
     objective: Annotated[Text, Field(examples=["maximize mean(score)"])]
-    constraints: Annotated[list[Text], Field(max_length=100, examples=[["p95(latency_ms) <= 200"]])]
+    constraints: Annotated[
+        list[Text],
+        Field(
+            max_length=100,
+            description="Limits; without any the best arm is asked for.",
+            examples=[["p95(latency_ms) <= 200"]],
+        ),
+    ] = []
     arms: Annotated[
         Annotated[list[str], Field(max_length=MOST_ARMS)]
         | Annotated[dict[str, dict[str, Any]], Field(max_length=MOST_ARMS)],
@@ -131,6 +138,14 @@ class NewStudy(BaseModel):
     on_timeout: StandIn | None = None
     blocks: Blocks | None = None
     stop: Stop | None = None
+    units: Annotated[
+        dict[str, str] | None,
+        Field(
+            max_length=100,
+            description="The units in which metrics are measured.",
+            examples=[{"latency": "ms"}],
+        ),
+    ] = None
     load_if_exists: bool = False
 
 
@@ -166,6 +181,9 @@ class Definition(BaseModel):
     ] = None
     stop: Annotated[
         dict[str, Any] | None, Field(description="When it ends before its budget, if ever.")
+    ] = None
+    units: Annotated[
+        dict[str, str] | None, Field(description="The units of metrics, where stated.")
     ] = None
     created_at: Annotated[float, Field(description="Seconds since the epoch.")]
 

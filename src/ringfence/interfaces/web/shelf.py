@@ -12,17 +12,19 @@ from threading import Lock
 from typing import Any
 
 from ringfence.core.attributes import Functions
-from ringfence.core.errors import InputError, MissingStudyError
+from ringfence.core.errors import InputError, MissingStudyError, RingfenceError
 from ringfence.interfaces.checking import study_name
 from ringfence.interfaces.leases import Status
 from ringfence.interfaces.shared_views import outcomes_in
 from ringfence.interfaces.storages import open_storage
 from ringfence.interfaces.studies import Study
+from ringfence.interfaces.study_plans import seen_instance
 from ringfence.interfaces.web.work import StudySource
 from ringfence.storage.memory import MemoryStorage
 from ringfence.study.outcomes import Outcomes
 from ringfence.study.reading import View
 from ringfence.study.verdict import Verdict, in_the_running
+from ringfence.study.waiting import Said
 
 _PATIENCE = 4.0  # a look is good for that many times as long as it took
 
@@ -41,6 +43,22 @@ class Look:
     def outcomes(self) -> Outcomes:
         """What arms did on items or in hours that they share, as it was when it was first asked."""
         return outcomes_in(self.study.desk)
+
+    @cached_property
+    def failures(self) -> list[Said]:
+        """What failed pulls said, by arm."""
+        return self.study.desk.failures()
+
+    @cached_property
+    def can_be_planned(self) -> bool:
+        """Whether another process can plan from what was seen."""
+        if self.study.desk.storage.url == MemoryStorage.url:
+            return False
+        try:
+            seen_instance(self.study, self.view)
+        except RingfenceError:
+            return False
+        return True
 
 
 @dataclass(eq=False)

@@ -13,8 +13,8 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from ringfence.core.errors import InputError
 from ringfence.interfaces.web.jobs import Job, Jobs
 from ringfence.interfaces.web.lanes import LaneRoute, costly
-from ringfence.interfaces.web.pages import form_of, page
-from ringfence.interfaces.web.parts import AnyShelf
+from ringfence.interfaces.web.pages import page
+from ringfence.interfaces.web.parts import AnyShelf, Form, Leave
 from ringfence.interfaces.web.problems import BusyError, NotHereError
 from ringfence.interfaces.web.work import (
     MOST_REPLICATIONS,
@@ -46,7 +46,6 @@ large = { mean = [0.81, 240.0] }
 router = APIRouter(
     include_in_schema=False, default_response_class=HTMLResponse, route_class=LaneRoute
 )
-Form: TypeAlias = Annotated[dict[str, str], Depends(form_of)]
 
 
 def _jobs(request: Request) -> Jobs:
@@ -54,16 +53,7 @@ def _jobs(request: Request) -> Jobs:
     return found
 
 
-def _may_compute(request: Request) -> dict[str, bool]:
-    """Return what a page that starts work says of it: the guard has seen who asks."""
-    return {
-        "may_compute": request.scope.get("may_compute", False),
-        "read_only": request.app.state.door.read_only,
-    }
-
-
 AnyJobs: TypeAlias = Annotated[Jobs, Depends(_jobs)]
-Leave: TypeAlias = Annotated[dict[str, bool], Depends(_may_compute)]
 
 
 @router.get("/plan")

@@ -7,23 +7,20 @@ crosses, triangles or a diamond: colour only helps.
 from collections.abc import Sequence
 from typing import Any
 
-from ringfence.core.strict import strict
 from ringfence.reports.charts.saving import altair
-from ringfence.reports.figures.axes import Reach, reach_of
-from ringfence.reports.figures.labels import SIDES, Box, Frame, labelled
+from ringfence.reports.figures.labels import SIDES, Frame
 from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
+from ringfence.reports.figures.map_places import HEIGHT, MOST_WITH_INTERVALS, WIDTH, placed
 from ringfence.reports.figures.words import INSIDE, LEGEND, kinds_of
-from ringfence.reports.verdict import interval, sentence
+from ringfence.reports.verdict import sentence
 from ringfence.study.facts import Round
 from ringfence.study.plan import Plan
 from ringfence.study.verdict import Verdict
 
-WIDTH, HEIGHT = 640, 380
 _STAR = "M0,-1.1L.29,-.34L1.05,-.34L.47,.16L.65,.9L0,.5L-.65,.9L-.47,.16L-1.05,-.34L-.29,-.34Z"
 _X = "M-.8,-.5L-.5,-.8L0,-.3L.5,-.8L.8,-.5L.3,0L.8,.5L.5,.8L0,.3L-.5,.8L-.8,.5L-.3,0Z"
 _SHAPES = (_STAR, "triangle-up", "circle", _X, "diamond", _X)
 _SIZES = (190, 95, 75, 110, 150, 110)
-_MOST_WITH_INTERVALS = 60
 _FEW, _MANY = 12, 100
 _NOTE = 0.4  # of the width: so much of a narrow map the words on the answer's level take
 _PLACES: dict[str, dict[str, Any]] = {
@@ -38,10 +35,7 @@ def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: b
     """Return the map of all arms that could be judged."""
     alt = altair()
     rows = map_rows(verdict)
-    across, up = _reaches(rows)
-    frame = _frame(across, up)
-    rows = labelled(_placed(rows, across, up, frame), frame, [_border(frame)])
-    rows = [_clamped(row, frame) for row in rows]
+    frame, rows = placed(rows)
     objective = plan.problem.objective
     better = "lower" if objective.direction == "minimize" else "higher"
     x = alt.X(
@@ -74,67 +68,6 @@ def map_chart(plan: Plan, verdict: Verdict, rounds: Sequence[Round], *, fluid: b
         title=alt.TitleParams(map_title(verdict), subtitle=map_subtitle(verdict, rows)),
         description=f"Map of {len(rows)} arms by worst margin and objective. {sentence(verdict)}",
     )
-
-
-def _reaches(rows: Sequence[dict[str, Any]]) -> tuple[Reach, Reach]:
-    """Return how far the axes reach: to the limit and the answer always."""
-    if not rows:
-        return Reach(-1.0, 1.0, ()), Reach(0.0, 1.0, ())
-    spans = rows if len(rows) <= _MOST_WITH_INTERVALS else rows[:1]
-    named = [row for row in rows if row["is_answer"]]
-    across = reach_of(
-        [row["margin"] for row in rows],
-        [row["margin_low"] for row in spans],
-        [row["margin_high"] for row in spans],
-        [0.0, *(row["margin"] for row in named)],
-    )
-    up = reach_of(
-        [row["value"] for row in rows],
-        [row["low"] for row in spans],
-        [row["high"] for row in spans],
-        [row["value"] for row in named],
-    )
-    return across, up
-
-
-def _frame(across: Reach, up: Reach) -> Frame:
-    wide = across.high - across.low
-    left, right = min(across.low, -0.16 * wide), max(across.high, 0.16 * wide)  # room for two words
-    return Frame(left, right, up.low, up.high + 0.08 * (up.high - up.low), WIDTH, HEIGHT)
-
-
-def _placed(
-    rows: Sequence[dict[str, Any]], across: Reach, up: Reach, frame: Frame
-) -> list[dict[str, Any]]:
-    """Return the rows with where they are drawn; one that lies `beyond` a border says how far."""
-    placed = []
-    for row, side, level in zip(rows, across.beyond, up.beyond, strict=True):
-        far = [f"{row['margin']:.3g} {'→' if side > 0 else '←'}"] if side else []
-        far += [f"{row['value']:.3g} {'↑' if level > 0 else '↓'}"] if level else []
-        x = min(max(row["margin"], frame.left), frame.right)
-        y = min(max(row["value"], frame.bottom), frame.top)
-        placed.append({**row, "x": x, "y": y, "beyond": ", ".join(far)})
-    return placed
-
-
-def _border(frame: Frame) -> Box:
-    """Return the room that the limit between feasible and infeasible takes."""
-    at, _ = frame.place(0.0, 0.0)
-    return at - 3.0, 0.0, at + 3.0, frame.height
-
-
-def _clamped(row: dict[str, Any], frame: Frame) -> dict[str, Any]:
-    """Return the row with the ends of its intervals as far as they are drawn."""
-    return {
-        **strict(row),
-        "x_low": min(max(row["margin_low"], frame.left), frame.right),
-        "x_high": max(min(row["margin_high"], frame.right), frame.left),
-        "y_low": min(max(row["low"], frame.bottom), frame.top),
-        "y_high": max(min(row["high"], frame.top), frame.bottom),
-        "shown": f"{row['value']:.4g} ({interval(row['low'], row['high'])})",
-        "shown_margin": f"{row['margin']:.3g} "
-        f"({interval(row['margin_low'], row['margin_high'], digits=3)})",
-    }
 
 
 def _limits(
@@ -171,7 +104,7 @@ def _limits(
 
 def _intervals(alt: Any, rows: Sequence[dict[str, Any]], x: Any, y: Any, colour: Any) -> list[Any]:
     """Return both intervals of every arm; of many arms, those of the named ones."""
-    some = rows if len(rows) <= _MOST_WITH_INTERVALS else [row for row in rows if row["label"]]
+    some = rows if len(rows) <= MOST_WITH_INTERVALS else [row for row in rows if row["label"]]
     base = alt.Chart(alt.Data(values=list(some)))
     opacity = 0.6 if len(some) <= _FEW else 0.35
     return [

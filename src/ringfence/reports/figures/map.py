@@ -74,7 +74,7 @@ def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
         )
     first.append(f"{verdict.pulls_used:,} of {verdict.budget:,} pulls")
     first.append("bars: 95% intervals")
-    unjudged = sum(arm.margin is None for arm in verdict.arms)
+    unjudged = sum(arm.kind is None for arm in verdict.arms)
     left_out = len(verdict.arms) - unjudged - len(rows)
     second = []
     if left_out:

@@ -270,6 +270,21 @@ function collect() {
   }
 }
 
+// On paper nobody scrolls: when the page has settled, charts below the screen are drawn too, one by one.
+const REST_AFTER_MS = 1500;
+const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 0));
+async function drawTheRest() {
+  for (const figure of figures.values()) {
+    if (figure.view || figure.element.dataset.state === "failed") continue;
+    await new Promise((done) => idle(done));
+    const was = figure.near;
+    figure.near = true;
+    await figure.refresh();
+    figure.near = was;
+  }
+}
+addEventListener("load", () => setTimeout(drawTheRest, REST_AFTER_MS));
+
 function refresh() {
   collect();
   figures.forEach((figure) => figure.refresh());
