@@ -108,9 +108,10 @@ def test_of_many_arms_twenty_are_drawn_and_the_rest_is_told_of() -> None:
 
 
 def test_the_table_has_signs_and_intervals_and_gives_way() -> None:
-    arms = compared_arms(some())
+    verdict = some()
+    arms = compared_arms(verdict)
     assert [one.name for one in arms] == ["near", "far", "tempting"]
-    layouts = difference_layouts(arms)
+    layouts = difference_layouts(verdict, arms)
     head, rows = rows_of(layouts[0])
     assert head == ["arm", LOSS, RISK]
     assert rows[1] == ["far", "+3 (2.5 to 3.5)", "-1 (-1.5 to -0.5)"]

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import ringfence as rf
 from ringfence.core.attributes import RATIO, Attribute, Constraint, Own
 from ringfence.core.errors import ExpressionError, InputError
 from ringfence.core.expressions import parse_attribute, parse_constraint, parse_objective
 from ringfence.core.problem import Problem
+from ringfence.core.strict import strict_json
 from ringfence.core.units import KNOWN, Unit, unit_between, units_of
+from ringfence.reports.arms_table import layouts, rows_of
+from ringfence.reports.differences import compared_arms, difference_layouts
+from ringfence.reports.verdict import remarks, sentence, verdict_document
 
 UNITS = {"latency": "ms", "cost": "USD", "failures": "%", "memory": "MiB", "a b": "s"}
 LATENCY = Attribute("mean", "latency")
@@ -233,6 +238,46 @@ def test_a_problem_keeps_its_units() -> None:
         ["quantile(latency, 0.95) <= 2000", "std(latency) <= 1000"],
         units=UNITS,
     )
+
+
+def test_numbers_are_shown_in_the_unit_of_their_limit() -> None:
+    limits = ["p95(latency) <= 2s", "x >= 3%", "latency <= 900 ms", "std(latency) <= 5"]
+    problem = Problem.parse("minimize cost", limits, units=UNITS)
+    assert problem.unit("p95(latency)").show(1100.4) == "1.1 s"
+    assert problem.unit("x").show(0.03219) == "3.219%"
+    assert problem.unit("std(latency)").show(12.0) == "12 ms"
+    assert problem.unit("cost").show(0.25, 3, sign="+") == "+0.25 USD"
+    assert Problem.parse("minimize y").unit("y").show(0.5) == "0.5"
+
+
+def test_a_verdict_has_its_units_and_no_noise_of_rounding() -> None:
+    study = rf.Study.create(
+        "units",
+        arms=["plain", "warm"],
+        objective="maximize score",
+        constraints=["latency < 2s", "bad <= 3%"],
+        units={"latency": "ms"},
+        budget=40,
+        policy="uniform",
+        storage="memory://",
+        seed=1,
+    )
+    for pull in study.pulls():
+        is_warm = pull.arm == "warm"
+        seen = {"score": 0.5 + 0.01 * (pull.seed % 5), "bad": float(not is_warm)}
+        study.tell(pull, {**seen, "latency": (1500.0 if is_warm else 2500.0) + pull.seed % 9})
+    verdict = study.recommend()
+    words = " ".join([sentence(verdict), *remarks(verdict)])
+    assert "latency <= 2 s (2.504 s)" in words
+    assert "bad <= 3% (100%)" in words
+    head, rows = rows_of(layouts(verdict, verdict.problem.constraints, verdict.arms)[0])
+    assert {"latency <= 2 s", "bad <= 3%"} <= set(head)
+    assert any(cell.startswith("1.504 s (1.5") and cell.endswith(" s)") for cell in rows[1])
+    _, rows = rows_of(difference_layouts(verdict, compared_arms(verdict))[0])
+    assert any(cell.startswith("+1 s (") for cell in rows[0])
+    (flip,) = [one for one in verdict_document(verdict)["flips"] if one["beyond"] == 0.0]
+    assert (flip["threshold"], flip["side"]) == (0.0, "below")
+    assert "e-324" not in strict_json(verdict_document(verdict))
 
 
 def test_units_of_statistics() -> None:

@@ -167,7 +167,8 @@ def mixed_e(count: int, total: float, squares: float, scales: Floats) -> float:
     """Return the t-mixture's e-value after so many values, of their sum and that of squares."""
     if squares <= 0.0:
         return 1.0
-    ratio, e = total / math.sqrt(squares), 0.0
+    ratio = total / math.sqrt(squares)
+    e: float = 0.0
     for k in range(scales.shape[0]):
         spread = 1.0 + count * scales[k] * scales[k]
         b = ratio * scales[k] / math.sqrt(spread)
@@ -175,7 +176,7 @@ def mixed_e(count: int, total: float, squares: float, scales: Floats) -> float:
         log_e = math.log(2.0) - 0.5 * math.log(spread) - 0.5 * count * math.log(rest)
         tail = 0.5 * beta_part(0.5 * count, 0.5, rest)  # Student's t beyond |b| sqrt(count/rest)
         e += math.exp(min(log_e, 700.0)) * (1.0 - tail if b > 0.0 else tail)
-    return e / scales.shape[0]
+    return e / float(scales.shape[0])
 
 
 def beta_part(a: float, b: float, x: float) -> float:

@@ -18,7 +18,7 @@ from ringfence.core.expressions import parse_constraint, parse_objective
 from ringfence.core.question import Question
 from ringfence.core.questions import find_question
 from ringfence.core.running import Recipe
-from ringfence.core.units import units_of
+from ringfence.core.units import Unit, units_of
 
 UNREACHED = 1e150  # no estimate is as large, nor what is told from a baseline
 MOST_TIMES = 1e20
@@ -194,6 +194,19 @@ class Problem:
                     )
             return None
         return list(arms).index(name)
+
+    def unit(self, name: str) -> Unit:
+        """Return the unit in which an attribute, called as it was written, is shown.
+
+        That of the first limit on it that has one, else that of its metric.
+        """
+        for constraint in self.constraints:
+            if str(constraint.attribute) == name and constraint.shown_in.name:
+                return constraint.shown_in
+        units = dict(self.units)
+        return next(
+            (Unit(one.unit(units)) for one in self.attributes if str(one) == name), Unit("")
+        )
 
     def require_numbers(self, what: str) -> "Problem":
         """Return the problem if its limits are numbers; what cannot do with others says so."""

@@ -66,10 +66,21 @@ class Unit(NamedTuple):
         text = shortest(float(number)) if abs(number) < _LARGEST else ""
         return self.beside(text) if text and self.read(text) == value else shortest(value)
 
+    def show(self, value: float, digits: int = 4, *, sign: str = "") -> str:
+        """Return a value for people, rounded, in this unit; with `sign` "+" always with one."""
+        return self.beside(self.number(value, digits, sign=sign))
+
+    def number(self, value: float, digits: int = 4, *, sign: str = "") -> str:
+        """Return a rounded value as a number of this unit, which is to be said elsewhere."""
+        return f"{value / float(self.size):{sign}.{digits}g}"
+
     def beside(self, number: str) -> str:
         """Return a number with the unit after it."""
         space = "" if self.name in ("", PERCENT) else " "
         return f"{number}{space}{self.name}"
+
+
+PLAIN = Unit("")
 
 
 def unit_between(written: str, kept: str) -> Unit | None:

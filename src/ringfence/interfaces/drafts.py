@@ -201,6 +201,8 @@ def made_up(problem: Problem, arms: Sequence[str]) -> dict[str, dict[str, tuple[
             row.setdefault(constraint.attribute.metric, _limited(constraint, breaks=breaks))
         step = 0.2 * (place + 1) * (1 if problem.objective.direction == "maximize" else -1)
         row.setdefault(problem.objective.attribute.metric, (round(1.0 + step, 6), 0.2))
+        for metric in problem.metrics:  # what ratios are divided by
+            row.setdefault(metric, (1.0, 0.1))
         rows[arm] = row
     return rows
 

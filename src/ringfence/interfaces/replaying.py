@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 from ringfence.core.errors import InputError
@@ -198,15 +197,16 @@ def budgets_by_price(budgets: Sequence[Any], price: str | None) -> tuple[list[fl
     if price is None and not any(isinstance(one, str) for one in given):
         return [positive("budget", budget) for budget in given], PULLS
     found, units = list[float](), set[str]()
-    for said in given:
-        one = said
+    for one in given:
         if isinstance(one, str):
             money = read_budget(one)
             units |= set() if money.is_pulls else {money.unit}
-            one = money.amount
-        if not isinstance(one, Real | Decimal) or isinstance(one, bool) or not one > 0:
+            amount = money.amount
+        elif isinstance(one, int | float) and not isinstance(one, bool) and one > 0:
+            amount = Decimal(repr(one))
+        else:
             raise InputError(f"budget = {one!r} must be a number above 0, such as 100.")
-        found.append(number_of(Fraction(one)))
+        found.append(number_of(Fraction(amount)))
     if len(units) > 1:
         raise InputError(
             f"budgets are in {' and '.join(sorted(units))}: nothing is converted. Write all in one "

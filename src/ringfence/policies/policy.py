@@ -125,7 +125,8 @@ class AdaptivePolicy(Policy):
     that share blocks, `choose_hours` for those that share hours: they go by the joint covariance,
     and work in what `make_sharing_work` and `make_hours_work` make, as `answer_sharing` does, which
     answers where arms share blocks; `warm_up_sharing` is what each arm gets first there. Without
-    them only the estimates know what is shared.
+    them only the estimates know what is shared. `choose_proving(choose, shares=...)` makes of the
+    rule one for pulls that end when the answer is proven: it is shown the open questions too.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")
@@ -149,6 +150,7 @@ class AdaptivePolicy(Policy):
     warm_up_sharing: Callable[[int, int], int] | None = None
     choose_hours: Choose | None = None
     make_hours_work: Callable[[int, int], Any] | None = None
+    choose_proving: Callable[..., Choose] | None = None
     has_phases: ClassVar[bool] = False
 
     def course_for(
@@ -161,18 +163,24 @@ class AdaptivePolicy(Policy):
     ) -> Course:
         """Return the course of the warm-up, then batches that the rule chooses."""
         question = self.own(question) or question
-        if question.is_like(BEST_FEASIBLE) and shares and self.choose_sharing is not None:
+        choose, answer, make_work, whole = self._rules(question, shares=shares, hours=hours)
+        if proves and self.choose_proving is not None:
+            choose = self.choose_proving(choose, shares=shares)
+        return choosing(choose, answer, make_work, question, shares=shares, whole=whole)
+
+    def _rules(
+        self, question: Question, *, shares: bool, hours: bool
+    ) -> tuple[Choose, Answer | None, Callable[[int, int], Any], bool]:
+        """Return what chooses, what answers, their room, and whether batches are decided whole."""
+        if not question.is_like(BEST_FEASIBLE):
+            choose = self.choose if self.choose_for is None else self.choose_for(question)
+            return choose, None, self.make_work, False
+        if shares and self.choose_sharing is not None:
             make_work = self.make_sharing_work or self.make_work
-            return choosing(
-                self.choose_sharing, self.answer_sharing, make_work, question, shares=True
-            )
-        if question.is_like(BEST_FEASIBLE) and hours and self.choose_hours is not None:
-            make_work = self.make_hours_work or self.make_work
-            return choosing(self.choose_hours, None, make_work, question, whole=True)
-        if question.is_like(BEST_FEASIBLE):
-            return choosing(self.choose, self.answer, self.make_work, question, shares=shares)
-        choose = self.choose if self.choose_for is None else self.choose_for(question)
-        return choosing(choose, None, self.make_work, question, shares=shares)
+            return self.choose_sharing, self.answer_sharing, make_work, False
+        if hours and self.choose_hours is not None:
+            return self.choose_hours, None, self.make_hours_work or self.make_work, True
+        return self.choose, self.answer, self.make_work, False
 
     def opening(
         self,

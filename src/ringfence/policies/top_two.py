@@ -28,7 +28,7 @@ from ringfence.core.question import Question
 from ringfence.core.schedule import five_or_half_a_share, one_more_than_arms, ten_or_half_a_share
 from ringfence.core.shrinkage import fill_shrunk
 from ringfence.core.urgency import ALONE, HASTE, NOBODY, fill_values, most_urgent, promise, weigh
-from ringfence.policies import top_two_hours, top_two_sharing
+from ringfence.policies import top_two_hours, top_two_proving, top_two_sharing
 from ringfence.policies.evidence import Choose, Evidence
 from ringfence.policies.policy import AdaptivePolicy
 from ringfence.policies.top_two_room import Work, answer, make_work
@@ -182,4 +182,5 @@ POLICY = AdaptivePolicy(
     warm_up_sharing=five_or_half_a_share,
     choose_hours=top_two_hours.choose,
     make_hours_work=top_two_hours.make_work,
+    choose_proving=top_two_proving.proving,
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ringfence.core.attributes import Constraint
+from ringfence.core.units import Unit
 from ringfence.reports.chances import NEARLY_NEVER, NEARLY_SURE
 from ringfence.reports.ordering import ordered_arms, shown_arms
 from ringfence.reports.verdict import reason, shown
@@ -61,8 +62,9 @@ def layouts(
     if has_limits:
         feasible = [brief_chance(arm.chance_feasible) for arm in arms]
         chances.append(_numbers(("chance", "feasible"), feasible))
-    whole = [_estimates(one, limits, arms, whole=True) for one in names]
-    brief = [_estimates(one, limits, arms, whole=False) for one in names]
+    units = {one: verdict.problem.unit(one) for one in names}
+    whole = [_estimates(one, limits, arms, units[one], whole=True) for one in names]
+    brief = [_estimates(one, limits, arms, units[one], whole=False) for one in names]
     folded = [replace(one, head=_folded(one.head)) for one in brief]
     counts = [_numbers(("pulls",), [f"{arm.pulls}" for arm in arms])]
     if any(arm.failed for arm in verdict.arms):
@@ -128,12 +130,13 @@ def _numbers(head: tuple[str, ...], cells: list[str]) -> Column:
 
 
 def _estimates(
-    name: str, limits: Sequence[Constraint], arms: Sequence[ArmVerdict], *, whole: bool
+    name: str, limits: Sequence[Constraint], arms: Sequence[ArmVerdict], unit: Unit, *, whole: bool
 ) -> Column:
     cells = []
     for arm in arms:
         one = arm.estimates.get(name)
-        cells.append("-" if one is None else shown(one) if whole else f"{one.value:.4g}")
+        found = "-" if one is None else shown(one, unit) if whole else unit.show(one.value)
+        cells.append(found)
     mine = [limit for limit in limits if str(limit.attribute) == name]
     own = ", ".join(f"{limit.relation} {limit.limit}" for limit in mine)
     return _numbers((name, own) if own else (name,), cells)

@@ -141,7 +141,8 @@ def _terms(plan: Plan, estimates: Floats, scales: Floats, arms: Sequence[int]) -
         label = str(attribute) if c == 0 else str(problem.constraints[c - 1])
         if c > 0 and problem.constraints[c - 1].factor:
             label += ", beyond the baseline"
-        values = tuple(f"{signs[c] * estimates[arm, c] + 0.0:.4g}" for arm in arms)
+        unit = problem.unit(str(attribute))
+        values = tuple(unit.show(signs[c] * estimates[arm, c] + 0.0) for arm in arms)
         rows.append(Term(label, values))
     if problem.constraints:
         margins = [margin(estimates, arm, scales, problem.thresholds) for arm in arms]
@@ -158,16 +159,20 @@ def _kept(place: int, arm: ArmVerdict, verdict: Verdict) -> Card:
     if verdict.problem.question.settles:
         headline = "in the answer" if arm.name in verdict.answer else "not in the answer"
         text = _which_side(arm, verdict)
-        terms = tuple(Term(name, (f"{one.value:.4g}",)) for name, one in arm.estimates.items())
+        terms = tuple(
+            Term(name, (verdict.problem.unit(name).show(one.value),))
+            for name, one in arm.estimates.items()
+        )
         lines = (text, f"It has {arm.pulls:,} pulls and is {standing(arm)}.")
         return Card(
             place, arm.name, left=False, headline=headline, lines=lines,
             columns=(arm.name,), terms=terms,
         )  # fmt: skip
     best = named(verdict, verdict.arm)
+    units = {name: verdict.problem.unit(name) for name in arm.estimates}
     terms = tuple(
-        Term(name, (f"{one.value:.4g}", f"{best.estimates[name].value:.4g}"))
-        for name, one in arm.estimates.items()
+        Term(name, tuple(unit.show(one.estimates[name].value) for one in (arm, best)))
+        for name, unit in units.items()
     )
     if arm.name in verdict.answer:
         headline, text = "the answer", _why_best(arm, verdict)

@@ -6,6 +6,7 @@ of them apart is this table, and not whether the intervals of their levels overl
 
 from collections.abc import Sequence
 
+from ringfence.core.units import PLAIN, Unit
 from ringfence.reports.arms_table import Column, Layout
 from ringfence.reports.ordering import ordered_arms
 from ringfence.reports.verdict import interval
@@ -25,21 +26,32 @@ def attributes_of(arms: Sequence[ArmVerdict]) -> list[str]:
     return list(dict.fromkeys(name for arm in arms for name in arm.differences))
 
 
-def difference_layouts(arms: Sequence[ArmVerdict]) -> list[Layout]:
+def difference_layouts(verdict: Verdict, arms: Sequence[ArmVerdict]) -> list[Layout]:
     """Return the table of some arms, ever narrower: first without intervals, then attributes."""
     names = attributes_of(arms)
     name = Column(("arm",), tuple(arm.name for arm in arms), _NARROW_NAME, _LONG_NAME)
-    whole = [_column(one, arms, whole=True) for one in names]
-    brief = [_column(one, arms, whole=False) for one in names]
+    units = {one: verdict.problem.unit(one) for one in names}
+    whole = [_column(one, arms, units[one], whole=True) for one in names]
+    brief = [_column(one, arms, units[one], whole=False) for one in names]
     fewer = [
         Layout((name, *brief[:count]), tuple(names[count:])) for count in range(len(names), 0, -1)
     ]
     return [Layout((name, *whole)), *fewer]
 
 
-def difference_in_words(one: Estimate) -> str:
+def difference_in_words(one: Estimate, unit: Unit = PLAIN) -> str:
     """Return a difference with its sign, and its interval."""
-    return f"{one.value:+.3g} ({interval(one.low, one.high, digits=3)})"
+    by = unit.show(one.value, 3, sign="+")
+    return f"{by} ({interval(one.low, one.high, unit, digits=3)})"
+
+
+def differences_in_words(verdict: Verdict, arm: ArmVerdict) -> str:
+    """Return an arm's differences from the answer on one line; nothing where there are none."""
+    said = [
+        f"{name} {difference_in_words(one, verdict.problem.unit(name))}"
+        for name, one in arm.differences.items()
+    ]
+    return f"{', '.join(said)} beside {verdict.arm}" if said else ""
 
 
 def difference_title(verdict: Verdict) -> str:
@@ -47,10 +59,14 @@ def difference_title(verdict: Verdict) -> str:
     return f"Differences from {verdict.arm}"
 
 
-def _column(name: str, arms: Sequence[ArmVerdict], *, whole: bool) -> Column:
+def _column(name: str, arms: Sequence[ArmVerdict], unit: Unit, *, whole: bool) -> Column:
     cells = []
     for arm in arms:
         one = arm.differences.get(name)
-        said = "-" if one is None else difference_in_words(one) if whole else f"{one.value:+.3g}"
-        cells.append(said)
+        if one is None:
+            cells.append("-")
+        elif whole:
+            cells.append(difference_in_words(one, unit))
+        else:
+            cells.append(unit.show(one.value, 3, sign="+"))
     return Column((name,), tuple(cells))

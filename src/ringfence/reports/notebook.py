@@ -44,7 +44,7 @@ def _differences(verdict: Verdict) -> str:
     arms = compared_arms(verdict, shown_arms(verdict, FEW))
     if verdict.blocks is None or not arms:
         return ""
-    told = table(*rows_of(difference_layouts(arms)[0]))
+    told = table(*rows_of(difference_layouts(verdict, arms)[0]))
     return f"<p>{escape(difference_title(verdict))}</p>{told}"
 
 

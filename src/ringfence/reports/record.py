@@ -140,7 +140,7 @@ def _differences(verdict: Verdict, picture: str) -> str:
     arms = compared_arms(verdict)
     if not arms:
         return ""
-    told = table(*rows_of(difference_layouts(arms)[0]))
+    told = table(*rows_of(difference_layouts(verdict, arms)[0]))
     return f"<h2>{escape(difference_title(verdict))}</h2>{picture}{told}<p>{escape(NOTE)}</p>"
 
 

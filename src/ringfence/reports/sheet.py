@@ -29,6 +29,7 @@ class Limit:
     low: float
     high: float
     flips: tuple[Flip, ...]
+    unit: str = ""  # of the threshold as a number
 
 
 def limits_of(problem: Problem, verdict: Verdict) -> list[Limit]:
@@ -57,6 +58,7 @@ def limits_of(problem: Problem, verdict: Verdict) -> list[Limit]:
                 low=low,
                 high=high,
                 flips=flips,
+                unit=constraint.attribute.unit(dict(problem.units)),
             )
         )
     return found

@@ -1,9 +1,11 @@
 """A verdict in words and as a document: what people read and programs rely on. Pure."""
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
+from ringfence.core.units import PLAIN, Unit
 from ringfence.reports.certificate import (
     certificate_document,
     certificate_lines,
@@ -52,7 +54,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "budget": verdict.budget,
         "finished": verdict.finished,
         "arms": [_arm_document(arm, verdict) for arm in verdict.arms],
-        "flips": [{**vars(flip), "arms": list(flip.arms)} for flip in verdict.flips],
+        "flips": [_flip_document(flip) for flip in verdict.flips],
         "exact": list(verdict.exact),
         "brought": verdict.brought,
         "apparent": verdict.apparent,
@@ -62,6 +64,12 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         if verdict.certificate is None
         else certificate_document(verdict.certificate),
     }
+
+
+def _flip_document(flip: Flip) -> dict[str, Any]:
+    """Return a flip; the next number beside zero is as good as zero, and `side` says which side."""
+    at = 0.0 if abs(flip.threshold) < sys.float_info.min else flip.threshold
+    return {**vars(flip), "threshold": at, "side": flip.side, "arms": list(flip.arms)}
 
 
 def _arm_document(arm: ArmVerdict, verdict: Verdict) -> dict[str, Any]:
@@ -155,7 +163,7 @@ def headline(verdict: Verdict, name: str | None = None) -> str:
 def remarks(verdict: Verdict) -> list[str]:
     """Return what else a reader should know, a line each."""
     of_set = verdict.problem.question.settles
-    flips = [flip_sentence(flip, of_set=of_set) for flip in verdict.flips]
+    flips = [flip_sentence(flip, flip_unit(verdict, flip), of_set=of_set) for flip in verdict.flips]
     return [*findings(verdict), *flips, *[EXPLORATORY] * bool(flips), *cautions(verdict)]
 
 
@@ -209,7 +217,7 @@ def _about_arm(verdict: Verdict) -> list[str]:
         lines.append(f"{chosen.name} looks {outside(chosen, verdict)}.")
     elif chosen.blocked_by:
         lines += [
-            f"{limit} blocks it: {shown(limited(chosen, verdict, limit))}."
+            f"{limit} blocks it: {_limited_in_words(chosen, verdict, limit)}."
             for limit in chosen.blocked_by
         ]
     lines += _silent(chosen, verdict.doubts)
@@ -282,14 +290,22 @@ def _silent(arm: ArmVerdict, doubts: Sequence[Doubt]) -> list[str]:
     return [f"{pulls} failed and told nothing: what is said of it rests on the others.", _FAILURES]
 
 
-def flip_sentence(flip: Flip, *, of_set: bool = False) -> str:
+def flip_unit(verdict: Verdict, flip: Flip) -> Unit:
+    """Return the unit of the threshold that a flip moves."""
+    limit = verdict.limit(flip.constraint)
+    return limit.shown_in if limit.shown_in.name else verdict.problem.unit(str(limit.attribute))
+
+
+def flip_sentence(flip: Flip, unit: Unit = PLAIN, *, of_set: bool = False) -> str:
     """Return where another threshold would change what looks best, or the set."""
     answer = flipped_set(flip) if of_set else f"{flip.answer} would look best"
     if flip.answer is None:
         answer = "no arm would look feasible"
     if flip.beyond is None:
-        return f"With {flip.threshold:.6g} for the threshold in {flip.constraint}, {answer}."
-    return f"With a threshold {flip.side} {flip.beyond:.6g} in {flip.constraint}, {answer}."
+        threshold = unit.show(flip.threshold, 6)
+        return f"With {threshold} for the threshold in {flip.constraint}, {answer}."
+    beyond = unit.show(flip.beyond, 6)
+    return f"With a threshold {flip.side} {beyond} in {flip.constraint}, {answer}."
 
 
 def named(verdict: Verdict, name: str | None) -> ArmVerdict:
@@ -375,7 +391,9 @@ def outside(arm: ArmVerdict, verdict: Verdict, *, values: bool = True, chance: b
     sides = []
     for limit in arm.blocked_by:
         side = "over" if verdict.limit(limit).relation == "<=" else "under"
-        value = f" ({limited(arm, verdict, limit).value:.4g})" if values else ""
+        name = str(verdict.limit(limit).attribute)
+        own = verdict.problem.unit(name).show(arm.estimates[name].value)
+        value = f" ({own})" if values else ""
         sides.append(f"{side} {limit}{value}")
     words = " and ".join(sides)
     if arm.chance_feasible is None or not chance:
@@ -383,25 +401,26 @@ def outside(arm: ArmVerdict, verdict: Verdict, *, values: bool = True, chance: b
     return f"{words}: {percent(1.0 - arm.chance_feasible)} likely infeasible"
 
 
-def limited(arm: ArmVerdict, verdict: Verdict, limit: str) -> Estimate:
+def _limited_in_words(arm: ArmVerdict, verdict: Verdict, limit: str) -> str:
     """Return an arm's estimate of what a limit is about."""
-    return arm.estimates[str(verdict.limit(limit).attribute)]
+    name = str(verdict.limit(limit).attribute)
+    return shown(arm.estimates[name], verdict.problem.unit(name))
 
 
-def shown(estimate: Estimate) -> str:
+def shown(estimate: Estimate, unit: Unit = PLAIN) -> str:
     """Return an estimate with its interval."""
-    return f"{estimate.value:.4g} ({interval(estimate.low, estimate.high)})"
+    return f"{unit.show(estimate.value)} ({interval(estimate.low, estimate.high, unit)})"
 
 
-def interval(low: float, high: float, *, digits: int = 4) -> str:
+def interval(low: float, high: float, unit: Unit = PLAIN, *, digits: int = 4) -> str:
     """Return an interval in words; an end that the data cannot give is open."""
     if math.isinf(low) and math.isinf(high):
         return "open"
     if math.isinf(high):
-        return f"at least {low:.{digits}g}"
+        return f"at least {unit.show(low, digits)}"
     if math.isinf(low):
-        return f"at most {high:.{digits}g}"
-    return f"{low:.{digits}g} to {high:.{digits}g}"
+        return f"at most {unit.show(high, digits)}"
+    return f"{unit.number(low, digits)} to {unit.show(high, digits)}"
 
 
 def explanation(verdict: Verdict, arm: str | None = None) -> dict[str, Any]:
@@ -416,6 +435,7 @@ def explanation(verdict: Verdict, arm: str | None = None) -> dict[str, Any]:
                 "phase": one.phase,
                 "rival": one.rival,
                 "gap": one.gap,
+                "differences": {name: vars(by) for name, by in one.differences.items()},
             }
             for one in chosen
         ],

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ringfence.core.arrays import Floats
+from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError
 from ringfence.core.noise import Moments, add_pull, drop_rounding, no_moments
 from ringfence.core.running import Recipe
@@ -34,7 +34,8 @@ def path_recording(
     draw: Callable[..., None], width: int, recipe: Recipe | None = None, metrics: int = 0
 ) -> Recording:
     """Return a recording of pulls that `draw(rng, arrays, record, arm, pull)` makes."""
-    some = recipe or Recipe(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
+    none: Integers = np.zeros(0, np.int64)
+    some = recipe or Recipe(none, np.zeros(0), none, none, np.zeros(0))
 
     def make(arm_count: int, capacity: int) -> PathRecord:
         needed = 8 * arm_count * width * capacity

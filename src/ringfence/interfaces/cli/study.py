@@ -209,17 +209,22 @@ def explain(
     json: Json = False,
 ) -> None:
     """Say why each arm was dropped or kept."""
+    from ringfence.reports.differences import differences_in_words
     from ringfence.reports.verdict import explanation
 
     known = open_study(study, storage)
     if arm is not None:
         known.require_arm(arm)
-    document = explanation(known.recommend(), arm)
+    verdict = known.recommend()
+    document = explanation(verdict, arm)
     if json:
         output.print_json(document)
         return
+    by_name = {one.name: one for one in verdict.arms}
     for one in document["arms"]:
         output.say(f"{one['name']}: {one['reason']}")
+        if beside := differences_in_words(verdict, by_name[one["name"]]):
+            output.say(f"  {beside}")
 
 
 def export(

@@ -124,14 +124,13 @@ def show_verdict(verdict: "Verdict", *, wide: bool = False) -> None:
 
 
 def _show_differences(verdict: "Verdict", arms: Sequence["ArmVerdict"], *, wide: bool) -> None:
-    """Show how far arms are from the answer: where they share what tells that, or all is shown."""
+    """Show how far arms are from the answer."""
     from ringfence.reports.differences import compared_arms, difference_layouts, difference_title
 
     compared = compared_arms(verdict, arms)
-    if compared and (wide or verdict.blocks is not None):
-        output.show_fitting(
-            difference_title(verdict), difference_layouts(compared), whole=wide, stands_out=False
-        )
+    if compared:
+        layouts = difference_layouts(verdict, compared)
+        output.show_fitting(difference_title(verdict), layouts, whole=wide, stands_out=False)
 
 
 def require_record(path: Path) -> None:

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from ringfence.core.problem import Problem
 from ringfence.execution.holders import is_gone, number_of
 from ringfence.interfaces.shared_views import kind_shared
 from ringfence.interfaces.web import assets
@@ -72,7 +73,7 @@ def _environment() -> Environment:
     made.filters["quoted"] = quoted
     made.filters["brief"] = lambda value: f"{value:.4g}"
     made.filters["chance"] = brief_chance
-    made.filters["interval"] = lambda one: words.interval(one.low, one.high)
+    made.filters["interval"] = lambda one, unit: words.interval(one.low, one.high, unit)
     made.filters["moment"] = moment
     made.globals["address"] = assets.address
     made.globals["kind_words"] = KIND_WORDS
@@ -210,7 +211,7 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "cautions": words.cautions(verdict),
         "arms": shown,
         "attributes": list(dict.fromkeys(name for arm in shown for name in arm.estimates)),
-        "chances": _chances(shown, compared),
+        "chances": _chances(plan.problem, shown, compared),
         "left_out": len(verdict.arms) - len(shown),
         "limits": limits_of(plan.problem, verdict),
         "cards": cards_of(plan, verdict, _decisive(look, shown), [arm.name for arm in shown]),
@@ -219,15 +220,20 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
     }
 
 
-def _chances(shown: Sequence[ArmVerdict], compared: Sequence[ArmVerdict]) -> dict[str, Any]:
+def _chances(
+    problem: Problem, shown: Sequence[ArmVerdict], compared: Sequence[ArmVerdict]
+) -> dict[str, Any]:
     """Return how likely each arm is the answer, and how far it is from it by every attribute."""
     names = attributes_of(compared)
     rows = []
     for arm in shown:
-        apart = [arm.differences.get(name) for name in names]
+        apart = [(problem.unit(name), arm.differences.get(name)) for name in names]
         rows.append({
             "arm": arm,
-            "apart": [None if one is None else (f"{one.value:+.3g}", one) for one in apart],
+            "apart": [
+                None if one is None else (unit.show(one.value, 3, sign="+"), one, unit)
+                for unit, one in apart
+            ],
         })  # fmt: skip
     return {"names": names, "rows": rows}
 

@@ -439,6 +439,10 @@ class Flip(BaseModel):
     threshold: float | None
     answer: str | None
     beyond: float | None
+    side: Annotated[
+        Literal["at", "below", "above"],
+        Field(description="On which side of `beyond` such thresholds lie, or at the threshold."),
+    ]
     arms: list[str]
 
 
@@ -543,6 +547,9 @@ class Reason(BaseModel):
     phase: int | None
     rival: str | None
     gap: float | None
+    differences: Annotated[
+        dict[str, Estimate], Field(description="By how much it exceeds the answer.")
+    ]
 
 
 class Explanation(BaseModel):
