@@ -9,7 +9,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ringfence.core.allowance import Allowance
+from ringfence.core.arrays import Floats
 from ringfence.core.errors import InputError
 from ringfence.core.money import PULLS, Money, plain, read_budget
 from ringfence.core.pricing import Pricing
@@ -41,6 +44,12 @@ class Funds(NamedTuple):
 def number_of(amount: Fraction) -> float:
     """Return an amount as a plain number, whole where it is whole."""
     return int(amount) if amount.denominator == 1 else float(amount)
+
+
+def shortened(amount: float) -> float:
+    """Return an amount that nobody asked for, with four digits, whole where it is whole."""
+    found = float(f"{amount:.4g}")
+    return int(found) if found.is_integer() else found
 
 
 def in_words(amount: float, unit: str) -> str:
@@ -86,6 +95,12 @@ def price_of_a_pull(instance: "Instance", unit: str) -> Fraction:
     """Return what a pull costs on average over the arms, in a unit."""
     funds = funds_of(instance, Money(_AMPLE, unit))
     return funds.part * sum(funds.prices) / len(funds.prices)
+
+
+def prices_in(instance: "Instance", unit: str) -> Floats:
+    """Return what a pull of each arm costs in a unit, on average where it is learned."""
+    funds = funds_of(instance, Money(_AMPLE, unit))
+    return np.array([float(price * funds.part) for price in funds.prices])
 
 
 def budgets_of(texts: list[str]) -> list[Any]:

@@ -54,6 +54,14 @@ StudyScales = Annotated[
         autocompletion=completing.among("known", "estimated"),
     ),
 ]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        "--unit",
+        metavar="UNIT",
+        help="Also in money, such as USD, of which pulls take what the instance's price says.",
+    ),
+]
 Stop = Annotated[
     float | None,
     typer.Option(
