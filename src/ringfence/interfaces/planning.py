@@ -217,11 +217,11 @@ class Planner:
         if not self.is_rare(self.instance, policy):
             require_countable(self.instance.name, self.target)
         guess, how = first_guess(self.instance, policy, self.target)
-        self.advance(f"{FIRST}, by {how}: {guess:,} pulls")
+        self.advance(f"{FIRST}, by {how}: {self.said(guess)}")
         points = self.search(self.instance, policy, SEARCH, "searching", start=guess)
         budget = self.settled(self.instance, policy, points, _LINE_CAUTION)
         point, modes = self.made_sure(policy, budget)
-        self.advance(f"{FOUND}: {point.budget:,} pulls")
+        self.advance(f"{FOUND}: {self.said(point.budget)}")
         curve = self.curve(policy, point, points)
         found = Plan(
             instance=self.instance.name,
@@ -246,6 +246,12 @@ class Planner:
             found = _in_money(found, self.unit, float(self.price(self.instance)))
         return replace(found, seconds=time.perf_counter() - started)
 
+    def said(self, pulls: int) -> str:
+        """Return a budget of the search in words."""
+        if self.unit == PULLS:
+            return f"{pulls:,} pulls"
+        return in_words(shortened(float(pulls * self.price(self.instance))), self.unit)
+
     def price(self, instance: Instance) -> Fraction:
         """Return what a pull costs on average: budgets are searched in pulls at this price."""
         return price_of_a_pull(instance, self.unit)
@@ -265,7 +271,7 @@ class Planner:
         def rate_at(budget: int) -> Point:
             if budget > most:
                 raise InputError(f"{policy.name} needs more than {most:,.0f} pulls.")
-            self.advance(f"{what}: {budget:,} pulls")
+            self.advance(f"{what}: {self.said(budget)}")
             return self.look(instance, policy, budget, effort)[0]
 
         least = self.least(instance, policy)
@@ -325,7 +331,7 @@ class Planner:
     def made_sure(self, policy: Policy, budget: int) -> tuple[Point, tuple[ModeShare, ...]]:
         """Return an estimate that is independent of the search, at a budget that it allows."""
         while True:
-            self.advance(f"making sure: {budget:,} pulls")
+            self.advance(f"making sure: {self.said(budget)}")
             point, modes = self.look(self.instance, policy, budget, FINAL, more_seed=_FINAL_SEED)
             if point.error_rate <= self.target:
                 return point, modes
@@ -341,7 +347,7 @@ class Planner:
             if budget >= least and all(abs(budget / other - 1.0) > _APART for other in known):
                 found = by_budget.get(budget)
                 if found is None:
-                    self.advance(f"drawing the curve: {budget:,} pulls")
+                    self.advance(f"drawing the curve: {self.said(budget)}")
                     found = self.look(self.instance, policy, budget, ROUGH)[0]
                 known[budget] = found
         return tuple(known[budget] for budget in sorted(known))

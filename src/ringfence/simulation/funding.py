@@ -5,6 +5,7 @@ so equal prices are pulls, with the same streams. Learned prices are counted in 
 May touch core, and simulation's instances.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -101,6 +102,16 @@ def prices_in(instance: "Instance", unit: str) -> Floats:
     """Return what a pull of each arm costs in a unit, on average where it is learned."""
     funds = funds_of(instance, Money(_AMPLE, unit))
     return np.array([float(price * funds.part) for price in funds.prices])
+
+
+def unit_of(price: Any) -> str:
+    """Return the unit that prices were written in; where they have none, that is "money"."""
+    written = price.values() if isinstance(price, Mapping) else [price]
+    for value in written:
+        parts = value.split() if isinstance(value, str) else []
+        if len(parts) == 2:
+            return str(parts[1])
+    return "money"
 
 
 def budgets_of(texts: list[str]) -> list[Any]:

@@ -82,6 +82,13 @@ def compare(
             help="With --family: arms share blocks, on which two pulls are so correlated.",
         ),
     ] = 0.0,
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            "--prices",
+            help="With --family: a pull costs one of these, such as 1,20; half of the arms each.",
+        ),
+    ] = None,
     errors: Annotated[
         int, typer.Option("--errors", help="With --family: how many errors to see in each cell.")
     ] = 200,
@@ -141,6 +148,7 @@ def compare(
                 target_error=target_error,
                 scales=scales or "known",
                 correlation=correlation,
+                prices=[_price(text) for text in _listed(prices or "")],
                 least_errors=errors,
                 most_replications=most,
                 seed=seed,
@@ -151,7 +159,8 @@ def compare(
         _show_tournament(result, figure, as_json=json)
         return
     family_only = (
-        "--figure", "--count", "--arms", "--target-error", "--correlation", "--errors", "--most",
+        "--figure", "--count", "--arms", "--target-error", "--correlation", "--prices",
+        "--errors", "--most",
     )  # fmt: skip
     if others := said(context, *family_only):
         raise InputError(f"{others[0]} goes with --family. Name a family or leave it out.")
@@ -258,6 +267,7 @@ def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None
         f"Family {result.family}, {result.standings[0].instances} instances a size, budgets where "
         f"{first} errs {100 * result.target_error:g}%, {result.scales} noise"
         + (f", blocks in common (correlation {result.correlation:g})" * (result.correlation > 0.0))
+        + (f", prices {', '.join(map('{:g}'.format, result.prices))}" if result.prices else "")
     )
     output.show_table(title, columns, shown)
     output.say("error: geometric mean over instances. harmed: instances with a ratio surely > 1.1")
@@ -269,6 +279,15 @@ def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _price(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"prices holds {text!r}, which must be a number above 0. Write --prices 1,20."
+        ) from None
 
 
 def _whole_number(key: str, text: str, example: str) -> int:
