@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RIVALS := .venv-rivals
 RIVALS_READY := $(RIVALS)/.ready
+EVALUATIONS := .venv-evaluations
+EVALUATIONS_READY := $(EVALUATIONS)/.ready
 DOCS := .venv-docs
 DOCS_READY := $(DOCS)/.ready
 OUT := out
@@ -12,7 +14,7 @@ OUT := out
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install services run paper test long lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load bench-large figures docs screenshots clean
+.PHONY: help install services run paper test long lint check-install faults bench bench-import bench-storage bench-rivals bench-guardrails bench-search bench-gpu bench-load bench-large evaluations figures docs screenshots clean
 
 help:  ## Show what can be made.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -106,6 +108,17 @@ bench-load: $(READY) services  ## Fifty clients on one study over HTTP, and the 
 bench-large: $(READY) services  ## A study of a thousand arms and a million pulls: filled, looked at, audited.
 	$(BIN)/python -m benchmarks.large
 
+# Tools that evaluate models, in an environment of their own; promptfoo needs Node.
+$(EVALUATIONS_READY): pyproject.toml
+	@test -x $(EVALUATIONS)/bin/python || $(PYTHON) -m venv $(EVALUATIONS)
+	$(EVALUATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[parquet]' inspect-ai openai 'lm-eval[api]' pytest pytest-xdist hypothesis
+	npm install --silent --no-audit --no-fund --prefix $(EVALUATIONS) promptfoo
+	@touch $@
+
+evaluations: $(EVALUATIONS_READY)  ## Make logs with inspect-ai, lm-eval and promptfoo anew and read them; run a task of inspect-ai as a study.
+	$(EVALUATIONS)/bin/python -m tests.evaluations.make $(OUT)/evaluations $(EVALUATIONS)/bin $(abspath $(EVALUATIONS))/node_modules/.bin/promptfoo
+	RINGFENCE_LOGS=$(abspath $(OUT))/evaluations $(EVALUATIONS)/bin/python -m pytest tests/unit/test_import_logs.py tests/evaluations/inspect_study.py
+
 figures: $(READY)  ## Draw the pictures in docs/images again.
 	$(BIN)/python docs/make_figures.py
 	$(BIN)/python docs/agents_picture.py
@@ -126,4 +139,4 @@ screenshots: $(READY) services  ## Take the pictures of the page again, with Chr
 	$(BIN)/python docs/make_screenshots.py
 
 clean:  ## Remove what was built.
-	rm -rf $(VENV) $(RIVALS) $(DOCS) docs/_build $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(RIVALS) $(EVALUATIONS) $(DOCS) docs/_build $(OUT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

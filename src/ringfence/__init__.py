@@ -41,10 +41,13 @@ if TYPE_CHECKING:
     from ringfence.execution.failures import UnavailableError
     from ringfence.execution.functions import AsyncFunction, Function
     from ringfence.interfaces.bridges.frames import to_frame
+    from ringfence.interfaces.bridges.inspect_task import InspectTask
     from ringfence.interfaces.bridges.mlflow import log_to_mlflow
     from ringfence.interfaces.bridges.review import OptunaReview, from_optuna
     from ringfence.interfaces.bridges.search import ConstrainedSearchCV as ConstrainedSearchCV
     from ringfence.interfaces.leases import Pull, Status
+    from ringfence.interfaces.logs.importing import import_logs
+    from ringfence.interfaces.logs.tables import ImportedLogs
     from ringfence.interfaces.reproducing import reproduce_paper
     from ringfence.interfaces.studies import Study
     from ringfence.interfaces.tournaments import tournament
@@ -92,8 +95,10 @@ _HOMES = {
     "Function": "execution.functions",
     "Hardness": "core.hardness",
     "IgnoredWarning": "core.errors",
+    "ImportedLogs": "interfaces.logs.tables",
     "InfeasibleWarning": "core.errors",
     "InputError": "core.errors",
+    "InspectTask": "interfaces.bridges.inspect_task",
     "Instance": "simulation.instance",
     "LeaseError": "core.errors",
     "LoggedRows": "execution.evaluating",
@@ -132,6 +137,7 @@ _HOMES = {
     "compare": "interfaces.wiring",
     "find_policy": "policies.registry",
     "from_optuna": "interfaces.bridges.review",
+    "import_logs": "interfaces.logs.importing",
     "log_to_mlflow": "interfaces.bridges.mlflow",
     "measure_sample": "core.measurement",
     "paper_figure": "reports.charts",
@@ -172,8 +178,10 @@ __all__ = [
     "Gate",
     "Hardness",
     "IgnoredWarning",
+    "ImportedLogs",
     "InfeasibleWarning",
     "InputError",
+    "InspectTask",
     "Instance",
     "LeaseError",
     "LoggedRows",
@@ -211,6 +219,7 @@ __all__ = [
     "compare",
     "find_policy",
     "from_optuna",
+    "import_logs",
     "log_to_mlflow",
     "measure_sample",
     "paper_figure",

@@ -230,9 +230,10 @@ def test_the_rules_for_paper_are_those_of_the_themes() -> None:
     assert paper_rules() in Path(folder / "print.css").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", ["/", "/new", "STUDY"])
+@pytest.mark.parametrize("path", ["/", "/new", "/plan", "STUDY"])
 def test_pages_with_forms_keep_nobody_out(served: Served, chromium: Browser, path: str) -> None:
-    at = create(served, new_name("forms"), policy="top-two", batch=4)
+    long = new_name("a-name-that-is-too-long-for-the-screen-of-any-phone-" + "x" * 40)
+    at = create(served, long, policy="top-two", batch=4)
     feed(served.client, at, 8)
     strict(served.client.post(f"{at}/ask", json={"n": 2}))
     with new_tab(chromium) as tab:

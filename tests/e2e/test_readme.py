@@ -97,6 +97,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "howto/failures.md",
                 "howto/bridges.md",
                 "howto/concurrency.md",
+                "howto/importing.md",
             )  # replay.md: see below
         ),
     ],

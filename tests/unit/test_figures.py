@@ -8,7 +8,7 @@ import pytest
 
 from ringfence.reports.departures import standing
 from ringfence.reports.figures.allocation import allocation_rows, allocation_title, parts_of
-from ringfence.reports.figures.axes import beyond, bounds, reach_of
+from ringfence.reports.figures.axes import beyond, bounds, how_far, reach_of
 from ringfence.reports.figures.evidence import FLAG, evidence_rows, evidence_title, thinned
 from ringfence.reports.figures.labels import MOST_LABELS, Frame, _box, labelled, spread
 from ringfence.reports.figures.map import distance, map_rows, map_subtitle, map_title
@@ -491,6 +491,15 @@ def test_wide_intervals_need_room_so_nothing_is_far_beside_them() -> None:
     points = [1.0, 2.0, 3.0, 50.0]
     assert list(beyond(points, (), 30.0)) == [0, 0, 0, 0]
     assert list(beyond(points, (), 3.0)) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "signed", "wanted"),
+    [(48.312, False, "48.3 →"), (1697.0, True, "+1,697 →"), (-2e12, True, "-2e+12 →"),
+     (-0.0421, True, "-0.0421 →")],
+)  # fmt: skip
+def test_what_is_far_is_said_in_digits(value: float, *, signed: bool, wanted: str) -> None:
+    assert how_far(value, "→", signed=signed) == wanted
 
 
 def test_an_axis_reaches_to_what_is_near_and_no_further() -> None:

@@ -175,57 +175,67 @@ def fill_correlations(common: Common, covariances: Floats, work: SharingWork) ->
 
     Within an arm they are its covariance's. What does not vary is correlated with nothing.
     """
-    deviations, lent = work.deviations, work.common
+    deviations, lent, found = work.deviations, work.common, work.correlations
     arm_count, width = deviations.shape
     for i in range(arm_count):
         for c in range(width):
             deviations[i, c] = math.sqrt(max(covariances[i, c, c], 0.0))
+    fill_standardised_scatters(common, work)
     fill_common_correlations(common, work)
     for i in range(arm_count):
-        for j in range(i + 1):
-            n = max(common.counts[i, j] - 1, 0)
+        for j in range(i):
+            blocks = max(common.counts[i, j] - 1, 0) + LENT_BLOCKS
             for c in range(width):
                 for k in range(width):
-                    unit, found = deviations[i, c] * deviations[j, k], 0.0
-                    if (i == j) & (c == k):
-                        found = 1.0
-                    elif (i == j) & (unit > 0.0):
-                        found = covariances[i, c, k] / unit
-                    elif unit > 0.0:
-                        found = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * lent[c, k]
-                        found /= n + LENT_BLOCKS
-                    work.correlations[i, c, j, k] = work.correlations[j, k, i, c] = found
+                    one = 0.0
+                    if deviations[i, c] * deviations[j, k] > 0.0:
+                        one = (found[i, c, j, k] + LENT_BLOCKS * lent[c, k]) / blocks
+                    found[i, c, j, k] = found[j, k, i, c] = one
+        for c in range(width):
+            for k in range(c + 1):
+                one, unit = 1.0 if c == k else 0.0, deviations[i, c] * deviations[i, k]
+                if (c != k) & (unit > 0.0):
+                    one = covariances[i, c, k] / unit
+                found[i, c, i, k] = found[i, k, i, c] = one
+
+
+def fill_standardised_scatters(common: Common, work: SharingWork) -> None:
+    """Put the scatter of each two arms in place of their correlations, in deviations."""
+    deviations, found = work.deviations, work.correlations
+    for i in range(deviations.shape[0]):
+        for j in range(i):
+            for c in range(deviations.shape[1]):
+                for k in range(deviations.shape[1]):
+                    unit, one = deviations[i, c] * deviations[j, k], 0.0
+                    if unit > 0.0:
+                        one = scatter(common, i, c, j, k) / unit
+                    found[i, c, j, k] = found[j, k, i, c] = one
 
 
 def fill_common_correlations(common: Common, work: SharingWork) -> None:
     """Put the correlations that all pairs of arms have together into `work`, by attributes."""
-    lent = work.common
+    lent, found = work.common, work.correlations
     arm_count, width = work.deviations.shape
     pairs = NO_CORRELATION * (arm_count - 1)
+    lent[:] = 0.0
     for i in range(arm_count):
-        for j in range(i):
-            pairs += max(common.counts[i, j] - 1, 0)
+        for j in range(arm_count):
+            if j < i:
+                pairs += max(common.counts[i, j] - 1, 0)
+            if i != j:
+                for c in range(width):
+                    for k in range(c + 1):
+                        lent[c, k] += found[i, c, j, k]
     for c in range(width):
         for k in range(c + 1):
-            found = standardised_scatter(common, work.deviations, c, k) / max(pairs, 1.0)
+            one = 0.5 * lent[c, k] / max(pairs, 1.0)
             if c == k:
-                found = min(max(found, 0.0), MOST_CORRELATED)
-            lent[c, k] = lent[k, c] = found
+                one = min(max(one, 0.0), MOST_CORRELATED)
+            lent[c, k] = lent[k, c] = one
     for c in range(width):
         for k in range(c):
             most = math.sqrt(lent[c, c] * lent[k, k])
             lent[c, k] = lent[k, c] = min(max(lent[c, k], -most), most)
-
-
-def standardised_scatter(common: Common, deviations: Floats, c: int, k: int) -> float:
-    """Return the scatter of two attributes between arms, in deviations, over all pairs of arms."""
-    total = 0.0
-    for i in range(deviations.shape[0]):
-        for j in range(deviations.shape[0]):
-            unit = deviations[i, c] * deviations[j, k]
-            if (i != j) & (unit > 0.0):
-                total += scatter(common, i, c, j, k) / unit
-    return 0.5 * total
 
 
 def fill_roots(sharing: Sharing, work: SharingWork) -> None:

@@ -21,6 +21,8 @@ def way_of(evaluate: Any) -> str:
     named = evaluate.function if isinstance(evaluate, Function | AsyncFunction) else evaluate
     while isinstance(named, partial):
         named = named.func
-    if not hasattr(named, "__qualname__"):  # an object that is called
+    if isinstance(said := getattr(named, "way", None), str):  # an object that names itself
+        return said
+    if not hasattr(named, "__qualname__"):
         named = type(named)
     return f"python {named.__module__}:{named.__qualname__}"

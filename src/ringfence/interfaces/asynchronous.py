@@ -180,14 +180,9 @@ class _Course:
 
     async def _resolve(self, pull: PullFact) -> None:
         """Evaluate a pull and tell what came of it; give it back if nothing could."""
-        order = order_for(self._desk, pull)
-        if (known := await asyncio.to_thread(self._known, pull, order)) is not None:
-            self._pace.give_back(1)
-            await self._tell(pull, known)
-            return
         beat = asyncio.create_task(self._keep(pull))
         try:
-            metrics = await self._evaluated(order)
+            metrics = await self._answer(pull)
         except EvaluationError as error:
             await asyncio.to_thread(self._resolver.fail, pull, error)
         except BaseException:
@@ -198,11 +193,21 @@ class _Course:
         finally:
             beat.cancel()
 
-    def _known(self, pull: PullFact, order: Order) -> Any:
+    async def _answer(self, pull: PullFact) -> Any:
+        """Return the answer of before, or ask for one."""
+        order = order_for(self._desk, pull)
+        if self._cache is not None:
+            known = await asyncio.to_thread(self._known, self._cache, pull, order)
+            if known is not None:
+                self._pace.give_back(1)
+                return known
+        return await self._evaluated(order)
+
+    def _known(self, cache: Cache, pull: PullFact, order: Order) -> Any:
         """Return the answer of before; who looks whether the world is well again asks anew."""
-        if self._cache is None or self._resolver.is_waiting or pull.state == State.TOLD:
+        if self._resolver.is_waiting or pull.state == State.TOLD:
             return None
-        if (found := self._cache.find(order)) is not None:
+        if (found := cache.find(order)) is not None:
             self._resolver.uncount(pull)
         return found
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from ringfence.reports.charts.themes import LIGHT
-from ringfence.reports.figures.axes import reach_of
+from ringfence.reports.figures.axes import how_far, reach_of
 from ringfence.reports.figures.differences import difference_rows, difference_title
 from ringfence.reports.figures.map import map_rows, map_subtitle, map_title
 from ringfence.reports.figures.map_places import HEIGHT, WIDTH, placed
@@ -128,7 +128,7 @@ def _panel(rows: Sequence[dict[str, Any]], top: float) -> list[str]:
             _text(x, y + 5, "●" if row["is_clear"] else "○", size=14, fill=colour, middle=True),
         ]
         if side:
-            arrow = f"{row['value']:+.3g} {'→' if side > 0 else '←'}"
+            arrow = how_far(row["value"], "→" if side > 0 else "←", signed=True)
             parts.append(_text(x - 9 * side, y + 4, arrow, end=side > 0, muted=True))
     return parts
 

@@ -20,6 +20,7 @@ from ringfence.interfaces.cli import (
     gaps,
     gate,
     halting,
+    import_logs,
     init,
     paper,
     plan,
@@ -47,6 +48,7 @@ app.command("gaps")(gaps.gaps)
 app.command("compare", cls=WithPolicies)(compare.compare)
 app.command("plan", cls=WithPolicies)(plan.plan)
 app.command("replay", cls=WithPolicies)(replay.replay)
+app.command("import")(import_logs.import_logs)
 for _command in (
     run.run, study.recommend, certify.certify, gate.gate, study.ask, study.tell, study.fail,
     correcting.lost, correcting.revive, halting.stop, halting.resume, halting.archive,

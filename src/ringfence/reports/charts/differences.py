@@ -5,7 +5,7 @@ from typing import Any
 
 from ringfence.reports.charts.saving import altair
 from ringfence.reports.charts.themes import LABEL_LIMIT
-from ringfence.reports.figures.axes import reach_of
+from ringfence.reports.figures.axes import how_far, reach_of
 from ringfence.reports.figures.differences import (
     difference_rows,
     difference_subtitle,
@@ -57,7 +57,7 @@ def _panel(alt: Any, rows: Sequence[dict[str, Any]]) -> Any:
 
     drawn = [
         {**row, "at": inside(row["value"]), "from": inside(row["low"]), "to": inside(row["high"]),
-         "beyond": f"{row['value']:+.3g} {'→' if side > 0 else '←'}" if side else "",
+         "beyond": how_far(row["value"], "→" if side > 0 else "←", signed=True) if side else "",
          "shown": f"{row['value']:+.3g} ({interval(row['low'], row['high'], digits=3)})"}
         for row, side in zip(rows, reach.beyond, strict=True)
     ]  # fmt: skip

@@ -12,6 +12,7 @@ _REACH = 0.4  # how far beyond the points intervals may widen a picture, as a sh
 _AIR = 0.07
 _SQUEEZED = 0.25  # without far points the others would have this share of the room, or less
 _LEAST_NEAR = 3  # so many points must be left to see
+_LARGE, _HUGE = 1e3, 1e9  # between them numbers are written out
 _MOST_FAR = 1 / 3  # of all points
 
 
@@ -43,6 +44,13 @@ def reach_of(
         [one for one, side in zip(highs, far, strict=False) if side == 0],
     )
     return Reach(low, high, far)
+
+
+def how_far(value: float, arrow: str, *, signed: bool = False) -> str:
+    """Return where a point lies that is beyond a border, with the way there."""
+    sign = "+" if signed else ""
+    digits = f"{sign},.0f" if _LARGE <= abs(value) < _HUGE else f"{sign}.3g"
+    return f"{value:{digits}} {arrow}"
 
 
 def beyond(

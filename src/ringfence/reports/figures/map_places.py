@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ringfence.core.strict import strict
-from ringfence.reports.figures.axes import Reach, reach_of
+from ringfence.reports.figures.axes import Reach, how_far, reach_of
 from ringfence.reports.figures.labels import Box, Frame, labelled
 from ringfence.reports.verdict import interval
 
@@ -57,8 +57,8 @@ def _placed(
     """Return the rows with where they are drawn; one that lies `beyond` a border says how far."""
     placed = []
     for row, side, level in zip(rows, across.beyond, up.beyond, strict=True):
-        far = [f"{row['margin']:.3g} {'→' if side > 0 else '←'}"] if side else []
-        far += [f"{row['value']:.3g} {'↑' if level > 0 else '↓'}"] if level else []
+        far = [how_far(row["margin"], "→" if side > 0 else "←")] if side else []
+        far += [how_far(row["value"], "↑" if level > 0 else "↓")] if level else []
         x = min(max(row["margin"], frame.left), frame.right)
         y = min(max(row["value"], frame.bottom), frame.top)
         placed.append({**row, "x": x, "y": y, "beyond": ", ".join(far)})

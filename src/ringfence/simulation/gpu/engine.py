@@ -32,8 +32,10 @@ from ringfence.simulation.gpu.compilation import (
 from ringfence.simulation.gpu.draws import SERIES, STATE
 from ringfence.simulation.gpu.kernels import HEADER, LeanDesign, Place, Shape
 from ringfence.simulation.gpu.rooms import fill_normals, layout_of, room_maker, size_of
+from ringfence.simulation.gpu.shared import numbered_recording
 from ringfence.simulation.laws import GaussianLaw
 from ringfence.simulation.records import Recording, SampleRecord, sums_recording
+from ringfence.simulation.shared_laws import BlockLaw
 from ringfence.simulation.tally import Tally
 
 MOST_LEAN_ARMS = 6
@@ -57,6 +59,7 @@ _READ = (
     *(f"room.record.recipe.{field}" for field in Recipe._fields),
 )
 _READ_KNOWN = ("room.seen.scales", "room.seen.covariances")
+_READ_SHARED = ("room.seen.scales", "room.covariances")  # rules see the joint covariance's
 _READ_KEPT = ("room.seen.alive",)
 
 
@@ -154,10 +157,10 @@ def require_supported(experiment: Experiment) -> None:
             f"engine = 'cuda' cannot run instance {name!r}: its limits are relative to baseline = "
             f"{experiment.instance.baseline!r}, and must be numbers there. Use engine = 'cpu'."
         )
-    if experiment.shares:
+    if experiment.shares and not isinstance(experiment.instance.law, BlockLaw):
         raise InputError(
-            f"engine = 'cuda' cannot run instance {name!r}: its arms share blocks, of which every "
-            "pull is kept, more than a GPU can remember. Use engine = 'cpu'."
+            f"engine = 'cuda' cannot run instance {name!r}: its arms share the items of a table, "
+            "and it runs shared effects alone. Use engine = 'cpu'."
         )
     place = _place(experiment)
     if isinstance(place.room.record, SampleRecord):
@@ -223,6 +226,7 @@ def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
         layout_of(place),
         _read_in(experiment),
         estimated=experiment.estimated,
+        shares=experiment.shares,
     )
     given = experiment.instance.law.arrays, experiment.design, place
     return kernel, tuple(map(_on_device, given))
@@ -231,6 +235,8 @@ def _course(experiment: Experiment) -> tuple[Any, tuple[Any, ...]]:
 def _read_in(experiment: Experiment) -> frozenset[str]:
     """Return the paths of what threads only read in their place."""
     known = () if experiment.estimated else _READ_KNOWN
+    if experiment.shares and not experiment.estimated:
+        known = _READ_SHARED
     kept = _READ_KEPT if experiment.course.chooses else ()
     return frozenset(_READ + known + kept)
 
@@ -243,9 +249,10 @@ def _course_kernel(
     shared: frozenset[str],
     *,
     estimated: bool,
+    shares: bool,
 ) -> Any:
     """Return a kernel, which is compiled for the layout of its rooms."""
-    body = make_body(course, *record, estimated=estimated, relative=False)
+    body = make_body(course, *record, estimated=estimated, relative=False, shares=shares)
     tally = layout.parts[Place._fields.index("tally")]
     counted = HEADER + sum(
         math.prod(part.shape)
@@ -266,7 +273,7 @@ def _place(experiment: Experiment) -> Place:
         design = design._replace(covariances=np.zeros((1, 1, 1)))
     arm_count, width = len(design.optimal), len(design.scales)
     return Place(
-        room=make_room(design, recording, 1),
+        room=make_room(design, recording, 1, shares=experiment.shares),
         state=course.make_state(experiment.opening, arm_count, width, design.slots),
         tally=experiment.empty_tally(1),
         words=np.zeros(STATE, np.uint32),
@@ -277,6 +284,8 @@ def _place(experiment: Experiment) -> Place:
 def _recording(experiment: Experiment) -> Recording:
     """Return how a replication remembers its pulls: by sums where these suffice."""
     law = experiment.instance.law
+    if experiment.shares:
+        return numbered_recording(len(experiment.design.scales))
     if experiment.is_recorded:
         return law.recording
     width = len(experiment.design.scales)

@@ -134,7 +134,13 @@ def fill_tables(made: Any, given: Any) -> None:
         fill_table(made[i], given[i])
 
 
-_FILLS = {1: fill_row, 2: fill_table, 3: fill_tables}
+def fill_rows_of_tables(made: Any, given: Any) -> None:
+    """Copy rows of tables."""
+    for i in range(made.shape[0]):
+        fill_tables(made[i], given[i])
+
+
+_FILLS = {1: fill_row, 2: fill_table, 3: fill_tables, 4: fill_rows_of_tables}
 
 
 def _names() -> dict[str, Any]:
