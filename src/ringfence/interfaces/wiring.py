@@ -272,7 +272,7 @@ def plan(
     *,
     target_error: float | None = None,
     stop: AnyStop = None,
-    unit: str | None = None,
+    money: str | None = None,
     answer: str | None = None,
     seed: int = 0,
     scales: str | None = None,
@@ -294,7 +294,7 @@ def plan(
     of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
     being done: a first estimate at once, and then each budget. With a `stop`, as in `simulate`, the
     plan also says how many pulls a proof takes; the target is then 1 - confidence unless given.
-    With a `unit` such as "USD" budgets are amounts, of which pulls take what the instance's price
+    With `money`, a unit such as "USD", budgets are amounts, of which pulls take what the instance's price
     says.
 
     >>> import ringfence as rf
@@ -305,9 +305,9 @@ def plan(
     hands = Hands(whole_seed(seed), threads_of(threads), executor)
     ends = stop_in(stop)
     target_error = whole_target(target_of(target_error, ends))
-    if unit is not None and (ends is not None or isinstance(instance, Study)):
+    if money is not None and (ends is not None or isinstance(instance, Study)):
         raise InputError(
-            f"unit = {unit!r} is for plans of instances without stop. Leave one of them out."
+            f"money = {money!r} is for plans of instances without stop. Leave one of them out."
         )
     if isinstance(instance, Study):
         if ends is not None:
@@ -325,7 +325,7 @@ def plan(
     if ends is not None:
         require_provable(loaded, ends)
     found = plan_instance(
-        loaded, chosen, target_error, hands, advance, scales=scales, brief=brief, unit=unit
+        loaded, chosen, target_error, hands, advance, scales=scales, brief=brief, unit=money
     )
     return found if ends is None else with_proof(found, loaded, chosen, ends, hands, advance)
 

@@ -117,7 +117,7 @@ class Family:
 def drawn_prices(rng: Generator, prices: Sequence[float], arms: Sequence[str]) -> dict[str, float]:
     """Return a price of each arm, of classes as even as they go, in a random order."""
     order = rng.permutation(len(arms)).tolist()
-    return {arms[arm]: prices[place % len(prices)] for place, arm in enumerate(order)}
+    return {arm: prices[place % len(prices)] for arm, place in zip(arms, order, strict=True)}
 
 
 def _is_clear(means: Floats, thresholds: Floats) -> bool:

@@ -6,7 +6,7 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
-from ringfence.interfaces.cli.options import InstanceName, Json, Unit
+from ringfence.interfaces.cli.options import InstanceName, Json, Money
 
 _MOST_SHOWN = 8
 
@@ -17,7 +17,7 @@ def gaps(
     budget: Annotated[
         int | None, typer.Option("--budget", help="Also bound the error at this budget.")
     ] = None,
-    unit: Unit = None,
+    money: Money = None,
     json: Json = False,
 ) -> None:
     """Show what makes an instance hard: kinds of arm, gaps, H1, H2 and the bounds."""
@@ -29,7 +29,7 @@ def gaps(
         raise InputError(
             f"budget = {budget} must be more than the {len(known.arms)} arms. Raise it."
         )
-    document = theory_document(known, budget, unit=unit)
+    document = theory_document(known, budget, unit=money)
     if json:
         output.print_json(document)
     else:

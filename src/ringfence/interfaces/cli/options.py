@@ -54,10 +54,10 @@ StudyScales = Annotated[
         autocompletion=completing.among("known", "estimated"),
     ),
 ]
-Unit = Annotated[
+Money = Annotated[
     str | None,
     typer.Option(
-        "--unit",
+        "--money",
         metavar="UNIT",
         help="Also in money, such as USD, of which pulls take what the instance's price says.",
     ),
