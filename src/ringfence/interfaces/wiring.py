@@ -294,8 +294,8 @@ def plan(
     of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
     being done: a first estimate at once, and then each budget. With a `stop`, as in `simulate`, the
     plan also says how many pulls a proof takes; the target is then 1 - confidence unless given.
-    With `money`, a unit such as "USD", budgets are amounts, of which pulls take what the instance's price
-    says.
+    With `money`, a unit such as "USD", budgets are amounts, of which pulls take what the instance's
+    price says.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
