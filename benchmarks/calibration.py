@@ -19,10 +19,11 @@ import numpy as np
 
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.study.book import Book
-from ringfence.study.deciding import Standing, next_round
+from ringfence.study.deciding import next_round
 from ringfence.study.facts import Definition, Departure, Head, Round
 from ringfence.study.plan import Plan
 from ringfence.study.reading import View
+from ringfence.study.standing import Standing
 from ringfence.study.verdict import Verdict, verdict_of
 
 METRICS = ("x", "y")

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ ARMS = ("one", "two", "three", "four")
 WORKERS = 3
 KILLS = int(os.environ.get("RINGFENCE_KILLS", "5"))
 BUDGET = 30 * KILLS
-PATIENCE_SECONDS = 8.0 * KILLS
+PATIENCE_SECONDS = 20.0 * KILLS
 
 
 def make(storage: Any, policy: str, batch: int, **changes: Any) -> Study:
@@ -109,12 +110,19 @@ def pulls_of(study: Study) -> list[PullFact]:
         return list(ledger.pulls_between(1, 10_000))
 
 
-def work_and_kill(crew: Crew, rng: np.random.Generator) -> int:
+def work_and_kill(
+    crew: Crew,
+    rng: np.random.Generator,
+    *,
+    workers: int = WORKERS,
+    pulls: int = BUDGET,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> int:
     """Let the workers finish the study, but kill some on the way; return how many were killed."""
     end = time.monotonic() + PATIENCE_SECONDS
-    moments = sorted(rng.integers(1, int(0.8 * BUDGET), KILLS).tolist())
+    moments = sorted(rng.integers(1, int(0.8 * pulls), KILLS).tolist())
     killed = 0
-    for _ in range(WORKERS):
+    for _ in range(workers):
         crew.hire()
     while any(worker.poll() is None for worker in crew.workers):
         assert time.monotonic() < end, f"not finished: {crew.complaints.read_text()}"
@@ -125,6 +133,7 @@ def work_and_kill(crew: Crew, rng: np.random.Generator) -> int:
             time.sleep(float(rng.uniform(0.0, 0.02)))
             killed += crew.kill(victim)
             crew.hire()
+        meanwhile()
         time.sleep(0.002)
     return killed
 

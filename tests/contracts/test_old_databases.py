@@ -15,7 +15,8 @@ from tests.contracts.places import Place
 
 KEPT = sorted(Path(__file__).with_name("kept").glob("*.json"))
 SHARED = [one for one in KEPT if one.stem >= "0010"]  # of these a study has items
-TODAYS = ("0010", "0011")  # decided by the rules and the noise of today
+PRICED = [one for one in KEPT if one.stem >= "0012"]  # and one is told what its pulls cost
+TODAYS = ("0010", "0011", "0012")  # decided by the rules and the noise of today
 
 
 def restore(url: str, kept: Path) -> None:
@@ -46,7 +47,8 @@ def test_every_schema_has_its_kept_rows() -> None:
 def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, kept: Path) -> None:
     restore(str(sql_place.url), kept)
     storage = sql_place.open()
-    assert storage.names() == ["finished", "half way", *["shared"] * (kept in SHARED)]
+    further = [*["priced"] * (kept in PRICED), *["shared"] * (kept in SHARED)]
+    assert storage.names() == ["finished", "half way", *further]
 
     done = rf.Study.load("finished", storage=storage)
     assert (done.doctor().problems, done.doctor().notes) == ((), ())
@@ -91,3 +93,15 @@ def test_items_of_an_earlier_version_are_gone_on_with(sql_place: Place, kept: Pa
     assert others[0::2] == others[1::2]
     assert len({first, *others}) == 4
     assert study.doctor().problems == ()
+
+
+@pytest.mark.parametrize("kept", PRICED, ids=lambda one: one.stem)
+def test_accounts_of_an_earlier_version_are_gone_on_with(sql_place: Place, kept: Path) -> None:
+    restore(str(sql_place.url), kept)
+    study = rf.Study.load("priced", storage=sql_place.open())
+    before = study.status()
+    assert (before.told, before.issued, before.failed) == (6, 1, 1)
+    assert before.spent + before.reserved + before.left == pytest.approx(4.0, abs=1e-12)
+    study.optimize(lambda arm, seed: {**evaluate(arm, seed), "cost": 0.2})
+    assert study.doctor().problems == ()
+    assert before.spent < study.status().spent <= 4.0

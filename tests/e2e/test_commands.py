@@ -832,11 +832,11 @@ def test_bad_input_is_refused(
 def test_an_unreadable_expression_is_pointed_at(tmp_path: Path) -> None:
     path = write(tmp_path, [1.0, 0.5], constraints=("mean(risk) = 1",))
     done = ringfence("gaps", path)
-    refused(done, f"error: {path}: constraints[0] cannot be read", "must be <=")
+    refused(done, f"error: {path}: constraints[0] cannot be read", "Write: mean(risk) <= 1")
     _, text, caret = done.err.splitlines()
     assert text == "    mean(risk) = 1"
     assert caret == "               ^"
-    assert text[caret.index("^")] == "<"
+    assert text[caret.index("^")] == "="
 
 
 def test_a_bad_file_is_refused_by_every_command(tmp_path: Path) -> None:

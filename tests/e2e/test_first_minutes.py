@@ -118,7 +118,10 @@ def test_init_alone_writes_an_example_that_runs(folder: Path) -> None:
     assert verdict.code == 0, verdict.err
     assert verdict.document["arm"] == "medium"  # the last is a deceiver
     assert [arm["kind"] for arm in verdict.document["arms"]][-1] == "deceiver"
-    small, medium, large = ringfence("explain", "first.toml").out.splitlines()
+    told = ringfence("explain", "first.toml").out.splitlines()
+    small, below, medium, large, above = told
+    assert below.startswith("  mean(score) -")
+    assert above.endswith(" beside medium")
     assert (small, medium) == ("small: medium looks better", "medium: the answer")
     assert large.startswith("large: looks over mean(latency_ms) <= 200 (")
 
@@ -189,7 +192,6 @@ def test_init_takes_arms_from_a_table(folder: Path) -> None:
 
 REFUSALS: dict[str, tuple[list[object], list[str]]] = {
     "no objective": (["--arms", "a,b"], ["--objective is missing", "maximize mean(score)"]),
-    "no limit": (["--arms", "a,b", "--objective", "minimize mean(x)"], ["--constraint is missing"]),
     "no arms": (PROBLEM, ["--arms is missing"]),
     "an expression": (
         ["--arms", "a,b", "--objective", "minimize maen(x)", "--constraint", "mean(y) <= 1"],
@@ -294,12 +296,12 @@ def on_a_terminal(answers: list[str], *arguments: object) -> tuple[int, str]:
 
 
 def test_three_questions_write_a_study(folder: Path) -> None:
-    answers = ["slow, quick", "maximise mean(score)", "maximize mean(score)", "p95(ms) < 20",
+    answers = ["slow, quick", "maximise mean(score)", "maximize mean(score)", "p95(ms) = 20",
                "p95(ms) <= 20", "", "cmd", "c", "./try {arm}", ""]  # fmt: skip
     code, shown = on_a_terminal(answers, "init")
     assert code == 0, shown
     assert "Did you mean 'maximize'?" in shown  # asked again, with the reason
-    assert "must be <=" in shown
+    assert "Write: p95(ms) <= 20" in shown
     assert "Did you mean 'command'?" in shown
     found = content("study.toml")
     assert found["arms"] == ["slow", "quick"]

@@ -67,8 +67,8 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
         assert definition[key] == body[key], key
     assert definition["metrics"] == ["score", "latency_ms"]
     assert strict(client.get("/api/studies"))["studies"][-1].keys() == {
-        "name", "done", "in_flight", "budget", "finished", "stopped_at", "archived_at",
-        "created_at",
+        "name", "done", "in_flight", "budget", "unit", "spent", "finished", "stopped_at",
+        "archived_at", "created_at",
     }  # fmt: skip
     assert name in names(client.get("/api/studies"))
 

@@ -828,8 +828,8 @@ def test_a_name_too_long_for_a_file_is_refused_as_a_name() -> None:
     [
         ({"bugdet": 3}, ["unknown key 'bugdet'", "Did you mean 'budget'"]),
         ({"budget": 3}, ["budget = 3", "at least", "Raise"]),
-        ({"budget": "60"}, ["budget = '60' must be a whole number. Mend it."]),
-        ({"budget": 60.5}, ["budget = 60.5 must be a whole number. Mend it."]),
+        ({"budget": "60"}, ["budget = '60' must be a whole number. Write 60"]),
+        ({"budget": 60.5}, ["budget = 60.5 must be a whole number. Write 60"]),
         ({"lease_seconds": "5"}, ["lease_seconds = '5' must be a number"]),
         ({"batch": 0}, ["batch = 0", "1 or more"]),
         ({"policy": "top-tow"}, ["top-tow", "Did you mean 'top-two'"]),
@@ -880,7 +880,7 @@ def test_a_timeout_without_a_program_is_refused(tmp_path: Path) -> None:
     pull = {"python": "measured_here:measured", "timeout_seconds": 5}
     done = ringfence("run", str(write_study(tmp_path, pull=pull)))
     assert (done.code, done.out) == (2, "")
-    for word in ("pull.timeout_seconds = 5", "no effect with python", "Leave it out", "command"):
+    for word in ("pull.timeout_seconds = 5", "no effect with python", "Leave it out", "program"):
         assert word in done.err
     assert not (tmp_path / "trial.db").exists()
 
@@ -902,7 +902,7 @@ def test_rows_of_a_table_can_be_pulled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        ("./evl", ["command = './evl' does not exist", "Mend the path"]),
+        ("./evl", ["command = './evl' does not exist", "Correct the path"]),
         ("./folder", ["command = './folder' does not exist"]),
         ("./plain", ["command = './plain' may not be executed", "chmod +x"]),
         ("plain", ["command = 'plain' is no program on PATH", "Write './plain'"]),

@@ -91,7 +91,6 @@ def test_time_outs_follow_on_timeout(server: ModelServer) -> None:
     assert verdict.arm == "exact"
     values = {arm.name: arm.estimates["mean(match)"].value for arm in verdict.arms}
     assert values["slow"] == 0.0
-    assert "longer than 10 seconds" in (known.explain("slow")[0].error or "")
 
 
 def test_what_is_wrong_with_an_option_is_its_own_failure(server: ModelServer) -> None:

@@ -89,6 +89,7 @@ STUDY_ROOMS = (
     "core.beliefs",
     "core.answers",
     "core.allowance",
+    "core.pricing",
     "core.baseline",
     "core.known",
     "core.stated",
@@ -107,12 +108,16 @@ STUDY_ROOMS = (
     "study.changing",
     "study.snapshot",
     "study.plan",
+    "study.paying",
+    "study.standing",
+    "study.rationing",
     "study.deciding",
     "study.lagging",
     "study.packing",
     "study.keeping",
     "study.ahead",
     "study.reading",
+    "study.accounts",
     "study.advancing",
     "study.begun",
     "study.looking",
@@ -137,12 +142,14 @@ STUDY_ROOMS = (
     "reports.ordering",
     "reports.sets",
     "reports.sharing",
+    "reports.accounts",
     "reports.verdict",
     "interfaces.own_policies",
     "interfaces.storages",
     "interfaces.own_policies",
     "interfaces.kept_verdicts",
     "interfaces.blocks",
+    "interfaces.money",
     "interfaces.study_views",
     "interfaces.studies",
 )
@@ -157,6 +164,7 @@ STUDY_TESTS = (
     "tests.contracts.test_pardons",
     "tests.contracts.test_halting",
     "tests.contracts.test_prices",
+    "tests.contracts.test_money",
     "tests.contracts.test_shared_items",
     "tests.unit.test_sharing",
     "tests.unit.test_hours",
@@ -228,6 +236,28 @@ WEB_TESTS = (
 )
 
 
+CALLING_ROOMS = (
+    "execution.failures",
+    "execution.pace",
+    "execution.cache",
+    "execution.resolving",
+    "interfaces.logs.entries",
+    "interfaces.logs.inspect_ai",
+    "interfaces.logs.lm_eval",
+    "interfaces.logs.promptfoo",
+    "interfaces.logs.detecting",
+    "interfaces.logs.tables",
+    "interfaces.logs.importing",
+)
+CALLING_TESTS = (
+    "tests.unit.test_resolving",
+    "tests.unit.test_pace",
+    "tests.unit.test_unavailable",
+    "tests.unit.test_cache",
+    "tests.unit.test_import_logs",
+)
+
+
 @dataclass(frozen=True)
 class Edit:
     """One snippet of a room's source, which must occur exactly once, and what takes its place."""
@@ -282,6 +312,12 @@ def planted_pages(*edits: Edit) -> Mapping[str, ModuleType]:
     """Return fresh copies of the rooms that others may attack, and of the tests that do."""
     rooms = {room: f"ringfence.{room}" for room in WEB_ROOMS}
     return _planted(rooms | {test: test for test in WEB_TESTS}, edits)
+
+
+def planted_calls(*edits: Edit) -> Mapping[str, ModuleType]:
+    """Return fresh copies of the rooms where models are called and logs read, and their tests."""
+    rooms = {room: f"ringfence.{room}" for room in CALLING_ROOMS}
+    return _planted(rooms | {test: test for test in CALLING_TESTS}, edits)
 
 
 def leave_uncompiled(rooms: Mapping[str, ModuleType]) -> None:

@@ -24,7 +24,7 @@ LAGS, LAG = ("tests.contracts.test_lags", "tests.unit.test_study_lag")
 ROWS, RESOLVED = ("tests.unit.test_outages", "tests.unit.test_resolving")
 BLOCKS, SHARING_TESTS = ("tests.unit.test_blocks", "tests.unit.test_sharing")
 HOURS_TESTS, CONSTANCY_TESTS = ("tests.unit.test_hours", "tests.unit.test_constancy")
-ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS, HALTED = (
+ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS, HALTED, MONEY = (
     f"tests.contracts.{name}"
     for name in (
         "test_order_does_not_matter",
@@ -37,6 +37,7 @@ ORDER, MACHINE, STORAGE, TALLIES, PARDONS, PRICES, PLACES, LARGE, SHARED_ITEMS, 
         "test_large_studies",
         "test_shared_items",
         "test_halting",
+        "test_money",
     )
 )
 
@@ -254,6 +255,12 @@ HOURS = in_memory("test_a_pull_that_is_issued_again_keeps_its_hour", home=SHARED
 SEEN_TOO_OFTEN = in_memory(
     "test_an_audit_notices_an_item_that_was_seen_too_often", home=SHARED_ITEMS
 )
+CAPPED_ACCOUNTS = of(MONEY, "test_caps_are_never_exceeded_whatever_happens", "top-two")
+EVERY_TRY = of(MONEY, "test_every_try_is_charged_what_it_told")
+ADDED_UP = in_memory("test_what_was_told_is_added_up_exactly", home=MONEY)
+CHARGED_FAILURES = of(MONEY, "test_failures_are_charged_what_they_cost")
+OUTAGE_COSTS = of(MONEY, "test_an_outage_gives_back_prices_and_not_what_was_told")
+AUDITED_AMOUNTS = of(MONEY, "test_a_failure_that_was_charged_otherwise_is_found")
 ENDS = of(BLOCKS, "test_an_arm_ends_with_its_items_and_the_study_with_the_last")
 NOTHING_BEHIND = of(TALLIES, "test_a_decision_that_was_not_written_leaves_nothing_behind")
 
@@ -272,7 +279,7 @@ def in_large(test: str, *given: object) -> Named:
 # --------------------------------------------------------------------------------- the faults
 
 DESK, DECIDING, BOOK, READING = ("study.desk", "study.deciding", "study.book", "study.reading")
-PLAN = "study.plan"
+PLAN, STANDING, PAYING, PRICING = ("study.plan", "study.standing", "study.paying", "core.pricing")
 WORDS, ARMS_ORDER, CLAIMS = ("reports.verdict", "reports.ordering", "reports.sharing")
 SHARED_WORDS = "tests.unit.test_shared_words"
 SETS = "tests.unit.test_set_verdicts"
@@ -295,6 +302,7 @@ SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
 )
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
+    *(STANDING, PAYING, PRICING),
     *(DESK, PLAN, DECIDING, BOOK, READING, LOOKING, OBSERVING, PACKING, HOLDING),
     *(BEGUN, KEPT_VERDICTS, VIEWS, STOCK),
     *(JUDGING, AUDITING, MEMORY, STUDIES, WORKING, WORDS, ARMS_ORDER, CLAIMS),
@@ -503,9 +511,9 @@ FAULTS = [
     ),
     fault(
         "a pull that will be tried again is resolved", DESK,
-        "                ledger.set_pulls([again])\n",
-        "                ledger.set_pulls([again])\n"
-        "                ledger.set_head(replace(ledger.head, unresolved=0))\n",
+        "                return \"retry\"\n",
+        "                ledger.set_head(replace(ledger.head, unresolved=0))\n"
+        "                return \"retry\"\n",
         ANY_ORDER,
     ),
     fault(
@@ -534,9 +542,9 @@ FAULTS = [
         walks("constrained-sr", 1, 0),
     ),
     fault(
-        "a batch may exceed the budget by one", DECIDING,
-        "self.budget - self.spent - self.promised\n",
-        "self.budget - self.spent - self.promised + 1\n",
+        "a batch may exceed the budget by one", STANDING,
+        "self.budget - self.spent - _sum(self.reserves, self.in_flight)\n",
+        "self.budget - self.spent - _sum(self.reserves, self.in_flight) + 1\n",
         GOES_ON, UNCHARGED, ANY_ORDER,
     ),
     # Rounds.
@@ -624,7 +632,7 @@ FAULTS = [
         IN_A_ROW,
     ),
     fault(
-        "a success in a round of its own mends nothing", READING,
+        "a success in a round of its own settles nothing", READING,
         "self._failing[arm] *= not says.any()", "pass",
         in_memory("test_a_success_in_a_round_of_its_own_ends_a_run_of_failures", home=PARDONS),
     ),
@@ -1704,6 +1712,63 @@ FAULTS = [
         "an audit does not count who saw what", SHARING_AUDIT,
         "        if count > sharing.repeats\n", "        if False\n",
         SEEN_TOO_OFTEN,
+    ),
+    # Money.
+    fault(
+        "pulls in flight reserve nothing", STANDING,
+        "self.budget - self.spent - _sum(self.reserves, self.in_flight)\n",
+        "self.budget - self.spent\n",
+        CAPPED_ACCOUNTS,
+    ),
+    fault(
+        "a pull reserves its price, and not its cap", PRICING,
+        "reserves[i] = max(caps[i], paid.most[i])", "reserves[i] = prices[i]",
+        CAPPED_ACCOUNTS, EVERY_TRY,
+    ),
+    fault(
+        "a pull reserves its cap once, however often it is tried", PLAN,
+        "caps * tries", "caps",
+        EVERY_TRY,
+    ),
+    fault(
+        "an earlier try is settled twice", PAYING,
+        "(pull.paid or 0) + amount_of(pricing, cost)",
+        "2 * (pull.paid or 0) + amount_of(pricing, cost)",
+        EVERY_TRY,
+    ),
+    fault(
+        "what an earlier try cost is forgotten", PAYING,
+        "(pull.paid or 0) + amount_of(pricing, cost)", "amount_of(pricing, cost)",
+        EVERY_TRY,
+    ),
+    fault(
+        "amounts are floats that are cut", PRICING,
+        "return round(exact * Fraction(10**self.digits))",
+        "return int(float(value) * 10**self.digits)",
+        ADDED_UP,
+    ),
+    fault(
+        "a failure without a cost is free", PAYING,
+        "return replace(pull, paid=price_then(ledger.round(pull.round), pull.arm))",
+        "return pull",
+        CHARGED_FAILURES,
+    ),
+    fault(
+        "what was told of an outage is given back", PARDONING,
+        "sunk=_sunk([*again, *void]) if self.plan.learns_prices else (),", "sunk=(),",
+        OUTAGE_COSTS,
+    ),
+    fault(
+        "a decision forgets what was told of an outage", READING,
+        "int(self._account.spent.sum()) + sum(amount for _, amount in self._sunk)",
+        "int(self._account.spent.sum())",
+        OUTAGE_COSTS,
+    ),
+    fault(
+        "an audit believes what a pull is said to have taken", STOCK,
+        "return np.asarray(survey.paid != wanted)",
+        "return np.zeros(len(survey.paid), np.bool_)",
+        AUDITED_AMOUNTS,
     ),
     fault(
         "an audit does not look beyond the items", SHARING_AUDIT,

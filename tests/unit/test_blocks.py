@@ -111,7 +111,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
         {"items": 50, "evaluation": "deterministic", "repeats": 2},
         r"blocks\.repeats = 2 must be 1 with evaluation",
     ),
-    "no items": ({"items": 0}, r"blocks\.items = 0 must be from 1"),
+    "no items": ({"items": 0}, r"blocks\.items = 0 must be 1 to"),
     "an empty list": ({"items": []}, r"blocks\.items has no items"),
     "truth": ({"items": True}, r"blocks\.items = True must be a file, a number or a list"),
     "one item": ({"items": 1}, r"blocks\.items: 1 of items must be at least 2"),

@@ -10,7 +10,7 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError
-from ringfence.execution.cache import Cache
+from ringfence.execution.cache import Cache, key_of
 from ringfence.execution.orders import Order
 
 ITEMS = [{"n": n} for n in range(6)]
@@ -142,6 +142,21 @@ def test_the_first_answer_stays_and_numbers_alone_are_kept(tmp_path: Path) -> No
     assert cache.find(Order(9, 4, "one", {"k": 1}, 77, {"q": "?"}, 8)) == {"x": 1}
     assert cache.find(Order(1, 1, "one", {"k": 2}, 5, {"q": "?"}, 3)) is None
     cache.close()
+
+
+def test_a_key_is_of_the_item_its_repeat_and_the_arm_and_not_of_the_pull() -> None:
+    def key(repeats: int = 2, way: str = "w", **changes: Any) -> str:
+        plain: dict[str, Any] = {"keys": {"k": 1}, "seed": 5, "item": {"q": "?"}, "ordinal": 4}
+        return key_of(Order(1, 1, "one", **plain | changes), repeats=repeats, way=way)[0]
+
+    first = key()
+    assert key(seed=6) == key(ordinal=6) == key(item={"q": "?"}) == first
+    others = [
+        key(ordinal=5), key(item={"q": "!"}), key(keys={"k": 2}), key(way="v"),
+        key(item=None), key(item=None, seed=6),
+    ]  # fmt: skip
+    assert len({first, *others}) == 7
+    assert key(item=None, ordinal=9) == key(item=None), "its seed is its own"
 
 
 def test_what_cannot_be_a_cache_is_refused_before_any_pull(tmp_path: Path) -> None:

@@ -425,11 +425,11 @@ def test_metrics_without_bounds_are_asymptotic_and_stated_noise_is_gaussian() ->
         ({}, "asymptotic"),
         ({"solved": {"sigma": 1.0}, "unsafe": {"sigma": 1.0}}, "gaussian"),
     ):
-        found = told(made(300, noise=noise), answer).certificate()
+        found = told(made(900, noise=noise), answer).certificate()
         assert (found.status, found.arm) == ("certified", "new")
         assert found.rests_on == {"solved": basis, "unsafe": basis}
         assert any(basis in line for line in certificate_lines(found))
-    few = told(made(90, noise={}), answer).certificate()
+    few = told(made(420, noise={}), answer).certificate()
     assert few.status == "open"
     sigmas = {"solved": {"sigma": 1.0}, "unsafe": {"sigma": 1.0}}
     blocks = {"items": 60, "scope": "these"}

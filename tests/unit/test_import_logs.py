@@ -14,9 +14,11 @@ import pytest
 
 import ringfence as rf
 from ringfence.core.errors import InputError
+from ringfence.interfaces.logs.importing import import_logs
+from tests import evaluations
 from tests.e2e.command_line import ringfence
 
-KEPT = Path(__file__).parents[1] / "evaluations/kept"
+KEPT = Path(str(evaluations.__file__)).parent / "kept"
 LOGS = Path(os.environ.get("RINGFENCE_LOGS", KEPT))
 SUMS = [3, 5, 9, 12]
 RIGHT = {"exact": [1, 1, 1, 1], "hasty": [0, 1, 0, 0]}
@@ -34,7 +36,7 @@ def by_option(logs: rf.ImportedLogs, metric: str) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize("kind", ["eval", "json"])
 def test_inspect_ai(kind: str) -> None:
-    logs = rf.import_logs(LOGS / "inspect-ai" / kind)
+    logs = import_logs(LOGS / "inspect-ai" / kind)
     names = [f"openai-api/local/{model}" for model in OF_INSPECT]
     assert logs.options == tuple(names)
     assert logs.items == ("sum-1", "sum-2", "sum-3", "sum-4")
@@ -46,14 +48,14 @@ def test_inspect_ai(kind: str) -> None:
 
 
 def test_lm_eval() -> None:
-    logs = rf.import_logs(LOGS / "lm-eval")
+    logs = import_logs(LOGS / "lm-eval")
     assert (logs.options, logs.items) == (("exact", "hasty"), ("0", "1", "2", "3"))
     assert logs.metrics == ("exact_match",)
     assert by_option(logs, "exact_match") == RIGHT
 
 
 def test_promptfoo() -> None:
-    logs = rf.import_logs([LOGS / "promptfoo/out.json"], tool="promptfoo")
+    logs = import_logs([LOGS / "promptfoo/out.json"], tool="promptfoo")
     assert set(logs.options) == {
         f"openai:chat:{model} | {prompt}"
         for model in RIGHT
@@ -68,7 +70,7 @@ def test_promptfoo() -> None:
 
 def test_several_logs_become_options_of_one_table_under_given_names(tmp_path: Path) -> None:
     files = {model: LOGS / f"inspect-ai/json/{model}.json" for model in ("hasty", "exact")}
-    logs = rf.import_logs(files)
+    logs = import_logs(files)
     assert logs.options == ("hasty", "exact")
     assert by_option(logs, "match")["hasty"] == OF_INSPECT["hasty"]
     written = logs.write(tmp_path / "t.parquet")
@@ -96,7 +98,7 @@ def test_one_model_with_two_settings_is_two_options(tmp_path: Path) -> None:
     def hot(document: Any) -> None:
         document["eval"]["model_generate_config"] = {"temperature": 0.9}
 
-    logs = rf.import_logs([inspect_log(tmp_path, "a", cool), inspect_log(tmp_path, "b", hot)])
+    logs = import_logs([inspect_log(tmp_path, "a", cool), inspect_log(tmp_path, "b", hot)])
     name = "openai-api/local/hasty"
     assert logs.options == (f"{name} temperature=0.2", f"{name} temperature=0.9")
 
@@ -109,7 +111,7 @@ def test_epochs_are_averaged_and_said(tmp_path: Path) -> None:
             one["scores"]["match"]["value"] = "C"
         document["samples"] += again
 
-    logs = rf.import_logs(inspect_log(tmp_path, "a", twice))
+    logs = import_logs(inspect_log(tmp_path, "a", twice))
     assert by_option(logs, "match")["openai-api/local/hasty"] == [0.5, 1.0, 1.0, 0.5]
     assert logs.notes == ("an option answered an item up to 2 times: its answers are averaged",)
 
@@ -120,25 +122,25 @@ def test_what_was_not_judged_is_named_filled_or_left_out(tmp_path: Path) -> None
 
     path = inspect_log(tmp_path, "a.json", broken)
     with pytest.raises(InputError) as refused:
-        rf.import_logs(path)
+        import_logs(path)
     said = str(refused.value)
     for part in (f"log = '{path}': samples[2]", "no metric 'match' on item 'sum-3'", "--fill"):
         assert part in said
-    logs = rf.import_logs(path, fill={"match": 0, "includes": 0})
+    logs = import_logs(path, fill={"match": 0, "includes": 0})
     assert logs.columns["match"] == [0, 1, 0, 0]
-    common = rf.import_logs(path, only_common_items=True)
+    common = import_logs(path, only_common_items=True)
     assert common.items == ("sum-1", "sum-2", "sum-4")
     assert common.notes == ("1 of 4 items are left out: sum-3",)
     with pytest.raises(InputError, match=r"'mach' is no metric .* Did you mean 'match'"):
-        rf.import_logs(path, fill={"mach": 0})
+        import_logs(path, fill={"mach": 0})
 
 
 def test_an_option_without_an_item_is_named(tmp_path: Path) -> None:
     path = inspect_log(tmp_path, "a.json", lambda document: document["samples"].pop(1))
     files = {"less": path, "all": KEPT / "inspect-ai/json/exact.json"}
     with pytest.raises(InputError, match=r"option 'less' has no answer on item 'sum-2'"):
-        rf.import_logs(files)
-    assert rf.import_logs(files, only_common_items=True).items == ("sum-1", "sum-3", "sum-4")
+        import_logs(files)
+    assert import_logs(files, only_common_items=True).items == ("sum-1", "sum-3", "sum-4")
 
 
 def test_other_items_under_the_same_names_are_refused(tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_other_items_under_the_same_names_are_refused(tmp_path: Path) -> None:
 
     files = {"a": inspect_log(tmp_path, "a", other), "b": KEPT / "inspect-ai/json/exact.json"}
     with pytest.raises(InputError, match=r"samples\[0\]: item 'sum-1' is another one than in"):
-        rf.import_logs(files)
+        import_logs(files)
 
 
 def test_prices_are_taken_and_left_out_where_one_lacks_them(tmp_path: Path) -> None:
@@ -156,10 +158,18 @@ def test_prices_are_taken_and_left_out_where_one_lacks_them(tmp_path: Path) -> N
             next(iter(sample["model_usage"].values()))["total_cost"] = 0.25 * at
 
     path = inspect_log(tmp_path, "a", priced)
-    assert rf.import_logs(path).columns["price"] == [0, 0.25, 0.5, 0.75]
-    both = rf.import_logs({"a": path, "b": KEPT / "inspect-ai/json/exact.json"})
+    assert import_logs(path).columns["price"] == [0, 0.25, 0.5, 0.75]
+    both = import_logs({"a": path, "b": KEPT / "inspect-ai/json/exact.json"})
     assert "price" not in both.metrics
     assert both.notes == ("price is left out: 'b' has none",)
+
+    def partly(document: Any) -> None:
+        priced(document)
+        next(iter(document["samples"][3]["model_usage"].values()))["total_cost"] = None
+
+    part = import_logs(inspect_log(tmp_path, "c", partly))
+    assert "price" not in part.metrics
+    assert part.notes == (f"price is left out: log = '{tmp_path / 'c'}': samples[3] has none",)
 
 
 def test_filters_of_lm_eval_have_metrics_of_their_own(tmp_path: Path) -> None:
@@ -168,7 +178,7 @@ def test_filters_of_lm_eval_have_metrics_of_their_own(tmp_path: Path) -> None:
     strict = [{**one, "filter": "strict-match", "exact_match": 0.0} for one in lines]
     path = tmp_path / log.name
     path.write_text("\n".join(json.dumps(one) for one in lines + strict))
-    logs = rf.import_logs(path)
+    logs = import_logs(path)
     assert logs.options == (tmp_path.name,), "no results beside it: the folder names it"
     assert logs.metrics == ("exact_match_none", "exact_match_strict_match")
     assert logs.columns["exact_match_strict_match"] == [0, 0, 0, 0]
@@ -180,8 +190,8 @@ def test_errors_of_a_provider_are_no_marks(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match=r"results.results\[0\]: option .* no metric 'passed'"):
-        rf.import_logs(path)
-    assert len(rf.import_logs(path, only_common_items=True).items) == 3
+        import_logs(path)
+    assert len(import_logs(path, only_common_items=True).items) == 3
 
 
 BROKEN: dict[str, tuple[str, str]] = {
@@ -208,7 +218,7 @@ def test_errors_name_file_line_and_key(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text(content)
     with pytest.raises(InputError, match=said) as refused:
-        rf.import_logs(path)
+        import_logs(path)
     assert str(path) in str(refused.value)
 
 
@@ -219,7 +229,7 @@ def test_damaged_archives_are_refused_wherever_they_are_damaged(tmp_path: Path) 
         for damaged in (content[:at], content[:at] + b"\xff" * 8 + content[at + 8 :]):
             path.write_bytes(damaged)
             try:
-                logs = rf.import_logs(path)
+                logs = import_logs(path)
             except InputError as error:
                 assert "a.eval" in str(error)  # noqa: PT017 - most damage is seen, and then named
             else:

@@ -44,7 +44,8 @@ ROWS = "who,loss,risk\na,1,0.5\nb,3,4\na,2,0\n"
 
 # A remedy tells the reader what to do, or states the one form that would be right.
 REMEDY = re.compile(
-    r"\b(Add|Change|Choose|Did you mean|Drop|Fill|Give|Make|Mend|Name|Put|Raise|Remove|Use|Write)\b"
+    r"\b(Add|Change|Choose|Correct|Did you mean|Drop|Fill|Give|Make|Name|Put|Raise|Remove)\b"
+    r"|\b(Use|Write)\b"
     r"|must (be|have|name) (a list|a number|a table|text|one|between|0 or more|more than|\d x \d)"
 )
 
@@ -393,13 +394,13 @@ BAD_TABLES: dict[str, tuple[str, str, str, list[str]]] = {
         "",
         TABLE_NOISE,
         "who,loss,risk\na,1,2\nb,high,2\n",
-        ["Column 'loss', row 2 = 'high'", "finite number", "Mend it or drop the row"],
+        ["Column 'loss', row 2 = 'high'", "finite number", "Change it or drop the row"],
     ),
     "empty cell": (
         "",
         TABLE_NOISE,
         "who,loss,risk\na,1,\n",
-        ["Column 'risk', row 1 = ''", "finite number", "Mend it or drop the row"],
+        ["Column 'risk', row 1 = ''", "finite number", "Change it or drop the row"],
     ),
     "nan in a cell": (
         "",

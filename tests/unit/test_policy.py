@@ -64,7 +64,7 @@ def test_an_unsound_schedule_is_refused(phases: tuple[Phase, ...], rule: str) ->
 @pytest.mark.parametrize("phases", [((25, 0, 1),), (Phase(25.5, 0, 1),), 25, None])  # type: ignore[arg-type]
 def test_a_schedule_is_made_of_phases_in_whole_numbers(phases: Any) -> None:
     policy = replace(SOUND, schedule=lambda arm_count, budget: phases)
-    with pytest.raises(rf.InputError, match=r"must be a tuple of Phase.*Mend its schedule"):
+    with pytest.raises(rf.InputError, match=r"must be a tuple of Phase.*Change its schedule"):
         rf.simulate("paper-3", policy, budget=102, replications=10, scales="estimated")
 
 

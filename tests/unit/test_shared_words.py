@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import ringfence as rf
-from ringfence.reports.sharing import CAVEAT, caveat, claim
+from ringfence.reports.sharing import CAVEAT, caveat, claim, shared_in_words
 from ringfence.reports.verdict import cautions, is_certain, remarks, sentence
 from ringfence.study.verdict import MOST_BY_ONE_ANSWER, Verdict
 from tests.unit.drawing import make_arm, make_verdict
@@ -54,6 +54,15 @@ def test_a_verdict_says_of_which_items_it_speaks(blocks: Any, said: str) -> None
     assert sentence(verdict, within=True) == inner
     assert sentence(verdict) == (f"O{inner[1:]}" if said else inner)
     assert sentence(replace(verdict, finished=False)) == f"So far: {inner}"
+
+
+@pytest.mark.parametrize(
+    ("every", "said"),
+    [(3600, "1 hour"), (7200, "2 hours"), (86_400, "1 day"), (1800, "30 minutes"),
+     (60, "1 minute"), (90, "90 seconds"), (129_600, "36 hours")],
+)  # fmt: skip
+def test_times_are_said_in_units_that_people_use(every: float, said: str) -> None:
+    assert shared_in_words({"every": every}) == f"stretches of {said}"
 
 
 @pytest.mark.parametrize("blocks", [SUCH, THESE, FIXED, {"seeds": True}, {"every": 3600}])

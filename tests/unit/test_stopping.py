@@ -11,7 +11,7 @@ import ringfence as rf
 from ringfence.core.errors import InputError
 from ringfence.core.looks import is_due
 from ringfence.interfaces.leases import Pull
-from ringfence.study.deciding import SETTLED
+from ringfence.study.deciding import PROOFS_EDITION, SETTLED
 from ringfence.study.facts import Round
 from ringfence.study.stopping import PROVEN
 from tests.unit.test_certificates import Answer, made, random_answer, told
@@ -189,7 +189,23 @@ def test_an_audit_notices_a_proof_that_is_none_and_one_that_was_passed_over() ->
     plan = unstopped.desk.plan
     with_stop = dataclasses.replace(plan.definition, stop=STOP)
     unstopped.desk.plan = dataclasses.replace(plan, definition=with_stop)
-    assert any("decided again" in one for one in unstopped.doctor().problems)
+    assert any("the tests of proofs" in one for one in unstopped.doctor().notes)
+
+
+def test_rounds_of_before_are_no_damage_and_those_of_now_are_checked() -> None:
+    """Rounds that were decided with other tests are noted; one that says it has ours must agree."""
+    study = told(made(3000, stop=STOP))
+    assert study.doctor().notes == ()
+    for edition, problems in ((1, 0), (PROOFS_EDITION, 1)):
+        again = told(made(3000, stop=STOP))
+        rounds = again.desk.storage._studies[again.name]._rounds  # type: ignore[attr-defined]
+        last = rounds[-1]
+        assert last.seen[PROVEN] == "certified"
+        changed = dict(last.seen) | {PROVEN: "none-feasible", "proofs": edition}
+        rounds[-1] = dataclasses.replace(last, seen=changed)
+        found = again.doctor()
+        assert len(found.problems) == problems
+        assert len(found.notes) == 1 - problems
 
 
 def test_looks_are_due_with_every_pull_and_later_with_each_hundredth() -> None:

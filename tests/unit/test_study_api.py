@@ -287,7 +287,7 @@ MANY: dict[str, tuple[Act, str]] = {
     ),
 }
 OTHERS: dict[str, tuple[Act, str]] = {
-    "ask for none": (lambda s: s.study.ask(0), r"n = 0 must be whole, from 1 to 1000000\. Mend it"),
+    "ask for none": (lambda s: s.study.ask(0), r"n = 0 must be whole, from 1 to 1000000\. Use 1"),
     "ask for fewer": (lambda s: s.study.ask(-2), "n = -2 must be whole, from 1"),
     "ask for too many": (lambda s: s.study.ask(10**9), "n = 1000000000 must be whole, from 1 to"),
     "ask for a part": (lambda s: s.study.ask(1.5), "n = 1.5"),  # type: ignore[arg-type]
@@ -297,12 +297,12 @@ OTHERS: dict[str, tuple[Act, str]] = {
         "budget = 59 is less than the 60 pulls that study 's' has. A budget can only rise",
     ),
     "a budget in parts": (
-        lambda s: s.study.raise_budget(80.5),  # type: ignore[arg-type]
+        lambda s: s.study.raise_budget(80.5),
         "budget = 80.5 must be a whole number",
     ),
     "a budget in words": (
-        lambda s: s.study.raise_budget("more"),  # type: ignore[arg-type]
-        "budget = 'more' must be",
+        lambda s: s.study.raise_budget("more"),
+        'budget = "more" must be',
     ),
     "a budget beyond counting": (lambda s: s.study.raise_budget(10**15), "must be at most"),
     "past of an unknown arm": (
@@ -444,7 +444,7 @@ def test_a_bad_name_is_refused_before_a_file_is_made(
     name: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"name = .* must be letters, digits.*Mend it"):
+    with pytest.raises(InputError, match=r"name = .* must be letters, digits.*Choose another"):
         make(name, storage=None)
     assert list(tmp_path.iterdir()) == []
 
@@ -1069,7 +1069,7 @@ def test_an_arm_that_cannot_be_evaluated_is_withdrawn(
 
 
 def test_failures_break_an_arm_only_in_a_row_whoever_is_quicker() -> None:
-    """By their ordinals, in whatever order they are heard of: a success between them mends it."""
+    """By their ordinals, in whatever order they are heard of: a success between them settles it."""
     rng = np.random.default_rng(4)
     broke = 0
     for _ in range(80):

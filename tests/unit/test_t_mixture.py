@@ -99,7 +99,7 @@ def test_the_cubic_is_the_one_of_the_source() -> None:
     values = np.array([-9.0, 1.0, 2.0, 1.5, 0.5, 1.0, 2.5, 1.0])
     n = float(len(values))
     powers = [np.array([(values**k).sum()]) for k in (1, 2, 3)]
-    sums, squares, _ = unskewed(np.array([n]), *powers)
+    sums, squares, _ = unskewed(np.array([n]), powers[0], powers[1], powers[2])
     skewness = 1.5 * stats.skew(values)
     t = values.mean() / values.std() * math.sqrt(n)
     a = skewness / math.sqrt(n)
@@ -108,7 +108,28 @@ def test_the_cubic_is_the_one_of_the_source() -> None:
     assert mean / math.sqrt(squares[0] / n - mean**2) * math.sqrt(n) == pytest.approx(expected)
     assert skewness < 0.0
     turned = [np.array([(-1) ** k * power[0]]) for k, power in zip((1, 2, 3), powers, strict=True)]
-    sums, squares, is_enough = unskewed(np.array([n]), *turned)
+    sums, squares, is_enough = unskewed(np.array([n]), turned[0], turned[1], turned[2])
     assert sums[0] == pytest.approx(-values.sum())
     assert squares[0] == pytest.approx((values**2).sum())
     assert not is_enough[0]
+
+
+def test_values_far_on_the_other_side_prove_nothing() -> None:
+    """A chance that floats have as 0 is none: taken for a little more, E would be beyond bounds."""
+    values = np.random.default_rng(7).normal(1.0, 0.001, 3000)
+    for limit in (5.0, 1.5):
+        trend = followed(Trend(), values, limit)
+        assert trend.peak <= 0.0
+        assert trend.log_e < 0.0
+    assert followed(Trend(), values, 0.5).peak > 100.0
+
+
+def test_rare_values_far_out_are_waited_for() -> None:
+    """Costs of 50 in 2% of pulls, below 1 else: without a dear one they look low, for long."""
+    cheap = np.random.default_rng(8).random(149)
+    assert followed(Trend(any_law=True), -cheap, -1.49).peak == 0.0
+    more = np.random.default_rng(9).random(400)
+    alone = followed(Trend(any_law=True), -more, -0.6, width=1.0)
+    beside = followed(Trend(any_law=True), -more, -0.6, width=50.0)  # another arm was dear
+    assert alone.peak > 3.0
+    assert beside.peak == 0.0

@@ -55,7 +55,7 @@ class Allowance:
         """Refuse prices that are none."""
         for price in self.prices:
             if not isinstance(price, Integral) or price < 1:
-                raise InputError(f"price = {price!r} must be a whole number above 0. Mend it.")
+                raise InputError(f"price = {price!r} must be a whole number above 0. Raise it.")
 
     @classmethod
     def of(cls, limit: Amount, prices: Iterable[Amount]) -> "Allowance":
@@ -65,7 +65,7 @@ class Allowance:
         """
         exact = [Fraction(price) for price in prices]
         if any(price <= 0 for price in exact):
-            raise InputError(f"prices = {[str(one) for one in exact]} must be above 0. Mend them.")
+            raise InputError(f"prices = {[str(one) for one in exact]} must be above 0. Raise them.")
         parts = math.lcm(*(price.denominator for price in exact))
         part = Fraction(math.gcd(*(int(price * parts) for price in exact)), parts)
         return cls(int(Fraction(limit) // part), tuple(int(price / part) for price in exact))

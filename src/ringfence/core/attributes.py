@@ -67,11 +67,10 @@ class Own:
     def __post_init__(self) -> None:
         for key, one in (("estimate", self.estimate), ("variance", self.variance)):
             if not callable(one) and (key == "estimate" or one is not None):
-                raise InputError(f"Own: {key} = {one!r} must be a function of arrays. Mend it.")
+                raise InputError(f"Own: {key} = {one!r} must be a function of arrays. Give one.")
         if not isinstance(self.least_pulls, Integral) or self.least_pulls < 1:
             raise InputError(
-                f"Own: least_pulls = {self.least_pulls!r} must be a whole number, at least 1. "
-                "Mend it."
+                f"Own: least_pulls = {self.least_pulls!r} must be a whole number. Use 1 or more."
             )
 
 

@@ -258,8 +258,10 @@ class Beliefs:
         width = self.estimates.shape[1]
         if common.shocks is None or self.roots is None:
             scores = rng.standard_normal((draws, width)) @ _root(self.covariances[arm]).T
-        else:
-            scores = common.shocks @ self._rows(self.roots[arm]).T
+        else:  # of means they are in the prior
+            scores = np.zeros((draws, width))
+            shares = np.flatnonzero(self.shares)
+            scores[:, shares] = common.shocks @ self._rows(self.roots[arm])[shares].T
         found = np.empty((draws, width))
         for c in range(width):
             prior, freedom = common.priors[c], float(self.freedom[arm, c])
@@ -329,8 +331,15 @@ class Beliefs:
 
     def nothing_in_common(self, rng: Generator, draws: int) -> InCommon:
         """Return draws of what moves arms that share blocks, whatever their values are like."""
-        alone = BetaPrior(np.full(draws, 0.5), np.zeros(draws))
-        return InCommon([alone if c else None for c in self.shares], self._shocks(rng, draws))
+        shocks, found = self._shocks(rng, draws), list[Prior]()
+        for c, is_share in enumerate(self.shares.tolist()):
+            if is_share:
+                found.append(BetaPrior(np.full(draws, 0.5), np.zeros(draws)))
+            elif self.roots is None or shocks is None:
+                found.append(None)
+            else:
+                found.append(JointScores(shocks @ self._rows(self.roots[:, c]).T))
+        return InCommon(found, shocks)
 
     def _shocks(self, rng: Generator, draws: int) -> Floats | None:
         """Return draws of what moves all arms; None where they share nothing."""

@@ -175,7 +175,10 @@ def mixed_e(count: int, total: float, squares: float, scales: Floats) -> float:
         rest = max(1.0 - b * b, _TINY)
         log_e = math.log(2.0) - 0.5 * math.log(spread) - 0.5 * count * math.log(rest)
         tail = 0.5 * beta_part(0.5 * count, 0.5, rest)  # Student's t beyond |b| sqrt(count/rest)
-        e += math.exp(min(log_e, 700.0)) * (1.0 - tail if b > 0.0 else tail)
+        if b > 0.0:
+            e += math.exp(min(log_e, 700.0)) * (1.0 - tail)
+        else:  # at most this: so small a chance times so large a number is all rounding
+            e += min(math.exp(min(log_e, 700.0)) * tail, 1.0 / math.sqrt(spread))
     return e / float(scales.shape[0])
 
 

@@ -71,7 +71,7 @@ def measure_sample(
     """
     listed = _listed(attributes)
     if not isinstance(sample, Mapping):
-        raise InputError(f"sample = {sample!r} must be lists of values by metric. Mend it.")
+        raise InputError(f"sample = {sample!r} must be lists of values by metric. Give a mapping.")
     if signs is not None and len(signs) != len(listed):
         raise InputError(f"signs = {signs!r} must have one sign an attribute: {len(listed)}.")
     columns = _columns(listed, sample, arm)
@@ -134,10 +134,10 @@ def proven_constant(
     """
     if bounds is not None and not (np.isfinite(bounds).all() and bounds[0] < bounds[1]):
         raise InputError(
-            f"bounds = {tuple(bounds)} must be two finite numbers, the lower first. Mend them."
+            f"bounds = {tuple(bounds)} must be finite, the lower first. Write two, such as 0, 1."
         )
     if sigma is not None and not 0.0 < sigma < math.inf:
-        raise InputError(f"sigma = {sigma} must be a positive finite number. Mend it.")
+        raise InputError(f"sigma = {sigma} must be above 0, and finite. Change it.")
     if attribute.statistic == "share" and attribute.own is None:
         return 2.0  # Hoeffding: it lies between 0 and 1 whatever the metric does
     if attribute.own is not None or (bounds is None and sigma is None):
@@ -185,7 +185,7 @@ def _columns(
             columns[metric] = _numbers(sample[metric])
             if columns[metric].ndim != 1 or not np.isfinite(columns[metric]).all():
                 raise EstimateError(
-                    attribute, arm, f"{metric!r} must be a list of finite numbers", "Mend it."
+                    attribute, arm, f"{metric!r} must be a list of finite numbers", "Change it."
                 )
     lengths = {metric: len(values) for metric, values in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -264,7 +264,7 @@ def _call(
             attribute,
             arm,
             f"{what} raised {type(error).__name__}: {error} ({pulls} pulls)",
-            "Mend it, or state Own(..., least_pulls=n) if it needs more; nothing was lost.",
+            "Correct it, or state Own(..., least_pulls=n) if it needs more; nothing was lost.",
         ) from error
     number = _numbers(value)
     if number.ndim != 0 or not np.isfinite(number):

@@ -94,6 +94,7 @@ class Prover:
         self.breaks = cache(self._breaks)
         self.no_better = cache(self._no_better)
         self.observed = cache(self._observed)
+        self.width = cache(self._width)
 
     def _keeps(self, arm: int, limit: int) -> Evidence:
         """Return the evidence that an arm keeps a limit: against a mean beyond it."""
@@ -159,9 +160,20 @@ class Prover:
             return Evidence(ground.basis, count, math.inf, math.inf, left=0)
         values = self._floats(c, terms, count)
         trend = t_mixture.Trend(any_law=ground.basis != Basis.GAUSSIAN)
-        trend = t_mixture.followed(trend, values, float(limit))
+        width = sum(float(abs(times)) for _, times in terms) * self.width(c)
+        trend = t_mixture.followed(trend, values, float(limit), width=width)
         growth = trend.log_e / max(count, 1)
         return Evidence(ground.basis, count, trend.log_e, trend.peak, growth, left)
+
+    def _width(self, c: int) -> float:
+        """Return how far apart all values of an attribute lie, of any arm.
+
+        What one arm was seen to do, others may do: costs that are dear for one seldom are so too.
+        """
+        attribute, column = self.problem.attributes[c], self.columns[c]
+        told = np.concatenate([path.values[:, column] for path in self.paths])
+        told = contributions(attribute.kind, attribute.level or 0.0, told[~np.isnan(told)])
+        return float(np.ptp(told)) if len(told) else 0.0
 
     def _hindrance(self, c: int, terms: tuple[Term, ...]) -> Hindrance | None:
         ground = self.grounds[c]

@@ -23,13 +23,14 @@ class Asked(NamedTuple):
 
     `ways` says how an arm's own question is settled soonest, SETTLED if it has none, and `needs` by
     how many more blocks, if it goes on as so far. `leader`, of one place, is the arm that others
-    are compared with, or -1.
+    are compared with, or -1. `pulls` is room for rules.
     """
 
     arms: Mask
     needs: Floats
     ways: Integers
     leader: Integers
+    pulls: Floats
 
 
 class Proof(NamedTuple):
@@ -102,6 +103,7 @@ def nothing_asked(arm_count: int) -> Asked:
         needs=np.full(arm_count, math.inf),
         ways=np.full(arm_count, ALONE),
         leader=np.full(1, -1),
+        pulls=np.zeros(arm_count),
     )
 
 

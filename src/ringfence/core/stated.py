@@ -58,8 +58,8 @@ class StatedNoise:
         """
         if not isinstance(stated, Mapping):
             raise InputError(
-                f"noise = {_shown(stated)} must be a table of metrics, such as "
-                f"{{{problem.metrics[0]!r}: {{'sigma': 1.0}}}}. Mend it."
+                f"noise = {_shown(stated)} must be a table of metrics. "
+                f"Write {{{problem.metrics[0]!r}: {{'sigma': 1.0}}}}."
             )
         means = tuple(dict.fromkeys(one.metric for one in problem.attributes if is_mean(one)))
         sigmas: dict[str, float] = {}
@@ -115,7 +115,7 @@ class StatedNoise:
             if sigma > (high - low) / 2.0:
                 raise InputError(
                     f"noise: a deviation of {sigma:g} of {name!r} is more than half of its bounds "
-                    f"[{low:g}, {high:g}] allow, {(high - low) / 2.0:g}. Mend one of them."
+                    f"[{low:g}, {high:g}] allow, {(high - low) / 2.0:g}. Change one of them."
                 )
 
     def plain(self) -> dict[str, Any]:
@@ -167,8 +167,8 @@ class StatedNoise:
                 if not low <= value <= high:
                     return InputError(
                         f"metric {metric!r} = {value:g} lies outside its stated bounds "
-                        f"[{low:g}, {high:g}], on which all decisions rest. Mend it or tell it as "
-                        "failed; wider bounds need a study of another name."
+                        f"[{low:g}, {high:g}], on which all decisions rest. Correct it or tell it "
+                        "as failed; wider bounds need a study of another name."
                     )
         return None
 
@@ -288,8 +288,8 @@ def _own(
 def _table(name: str, said: Any) -> Mapping[str, Any]:
     if not isinstance(said, Mapping) or not said:
         raise InputError(
-            f"noise.{name} = {_shown(said)} must say sigma or bounds, such as {{'sigma': 1.0}} or "
-            "{'bounds': [0, 1]}. Mend it."
+            f"noise.{name} = {_shown(said)} must say sigma or bounds. Write {{'sigma': 1.0}} or "
+            "{'bounds': [0, 1]}."
         )
     for key in said:
         if key not in _KEYS:
@@ -306,7 +306,7 @@ def _sigma(place: str, name: str, value: Any, means: Sequence[str], problem: Pro
     if not _LEAST <= sigma <= LARGEST:
         raise InputError(
             f"{key} must be a positive number, from {_LEAST:g} to {LARGEST:g}: the deviation of "
-            "one pull. Mend it, or remove it to have it estimated."
+            "one pull. Change it, or remove it to have it estimated."
         )
     if name not in means:
         used = next(str(one) for one in problem.attributes if name in one.metrics)
@@ -323,7 +323,7 @@ def _bounds(name: str, value: Any) -> tuple[float, float]:
     if not _LEAST <= high - low <= LARGEST:
         raise InputError(
             f"noise.{name}.bounds = {_shown(value)} must be two finite numbers, the lower first: "
-            f"between them lies every value of {name!r}. Mend them, such as [0, 1]."
+            f"between them lies every value of {name!r}. Write [0, 1], for example."
         )
     return low, high
 
@@ -339,7 +339,7 @@ def _covariance(value: Any, means: Sequence[str]) -> tuple[tuple[float, ...], ..
     if len(rows) != size or any(len(row) != size for row in rows):
         raise InputError(
             f"{key} must be {size} x {size}: a row and a column for each metric whose mean is "
-            f"judged, in the order {', '.join(means)}. Mend it."
+            f"judged. Write them in the order {', '.join(means)}."
         )
     require_covariance(key, np.array(rows))
     if not all(_LEAST <= math.sqrt(rows[c][c]) <= LARGEST for c in range(size)):

@@ -16,8 +16,10 @@ reaches 1/alpha is at most alpha for all means up to m, whatever s is. Three sca
 
 Values that are not normal have this nearly, once there are many. Where they are skewed against the
 claim, as costs are, the t-statistic is taken down by Hall's cubic (1992), with half as much
-skewness again as was seen, and nothing is said until there are twenty times its square. Touches
-its arguments only.
+skewness again as was seen, and nothing is said until there are twenty times its square. What has
+not come yet may be rare and far out: so nothing is said of the first values, and the mean counts
+less, as if ten values were still to come as far out as all that was seen is wide. Touches its
+arguments only.
 """
 
 import math
@@ -28,9 +30,11 @@ import numpy as np
 from ringfence.core.arrays import Floats, Mask
 
 SCALES = (0.1, 0.3, 1.0)  # in standard deviations of one value
-PATIENCE = 30  # values before a test of any law says something
+PATIENCE = 150  # values before a test of any law says something: few miss all of what is 2%
+UNSEEN = 10.0  # values to come, as far out as the width of those that were seen
 _SKEWER, _PATIENT = 1.5, 20.0
 _TINY = 1e-300
+_NEVER = -1e100  # the logarithm of a chance that floats have as 0
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,11 @@ class Trend:
     peak: float = 0.0
 
 
-def followed(trend: Trend, values: Floats, limit: float) -> Trend:
-    """Return the bet against "the mean is at most the limit" after further values."""
+def followed(trend: Trend, values: Floats, limit: float, *, width: float = 0.0) -> Trend:
+    """Return the bet against "the mean is at most the limit" after further values.
+
+    `width` is how far apart values such as these were seen to lie, where they may be of any law.
+    """
     if not len(values):
         return trend
     ahead = values - limit
@@ -62,7 +69,7 @@ def followed(trend: Trend, values: Floats, limit: float) -> Trend:
     varies = bool(says[-1])
     first, second, third = powers
     if trend.any_law:
-        first, second, is_enough = unskewed(counts, first, second, third)
+        first, second, is_enough = unskewed(counts, first, second, third, width)
         says = says & is_enough
     logs = np.where(says, log_e_of(counts, first, second), 0.0)
     return Trend(
@@ -77,7 +84,7 @@ def followed(trend: Trend, values: Floats, limit: float) -> Trend:
 
 
 def unskewed(
-    counts: Floats, sums: Floats, squares: Floats, cubes: Floats
+    counts: Floats, sums: Floats, squares: Floats, cubes: Floats, width: float = 0.0
 ) -> tuple[Floats, Floats, Mask]:
     """Return the sums of normal values that say as much, and whether there are enough values.
 
@@ -90,7 +97,7 @@ def unskewed(
     skewness = _SKEWER * np.minimum(third / spread**3, 0.0)
     t, part = mean * np.sqrt(counts) / spread, skewness / np.sqrt(counts)
     cubic = t + part * t**2 / 3.0 + part**2 * t**3 / 27.0 + part / 6.0
-    lower = np.minimum(t, cubic) * spread / np.sqrt(counts)
+    lower = np.minimum(t, cubic) * spread / np.sqrt(counts) - UNSEEN * width / counts
     is_enough = (counts > PATIENCE) & (counts >= _PATIENT * skewness**2) & (variance > 0.0)
     return counts * lower, counts * (variance + lower**2), is_enough
 
@@ -105,9 +112,10 @@ def log_e_of(counts: Floats, sums: Floats, squares: Floats) -> Floats:
         spread = 1.0 + counts * scale**2
         b = ratio * scale / np.sqrt(spread)
         rest = np.maximum(1.0 - b**2, _TINY)
-        below = np.maximum(stdtr(counts, np.sqrt(counts / rest) * b), _TINY)
-        parts.append(
-            math.log(2.0) - 0.5 * np.log(spread) - 0.5 * counts * np.log(rest) + np.log(below)
-        )
+        below = stdtr(counts, np.sqrt(counts / rest) * b)
+        log_below = np.where(below > 0.0, np.log(np.maximum(below, _TINY)), _NEVER)
+        part = math.log(2.0) - 0.5 * np.log(spread) - 0.5 * counts * np.log(rest) + log_below
+        # Where b < 0 it is at most this: so small a chance times so large a number is all rounding.
+        parts.append(np.where(b < 0.0, np.minimum(part, -0.5 * np.log(spread)), part))
     mixed = np.logaddexp.reduce(np.array(parts), axis=0) - math.log(len(SCALES))
     return np.asarray(mixed, dtype=np.float64)

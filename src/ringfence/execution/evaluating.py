@@ -115,7 +115,9 @@ class Command:
         if ended.code != 0:
             said = _tail(ended.err) or _tail(ended.out) or "nothing"
             kind = UnavailableError if ended.code == _TRY_LATER else EvaluationError
-            raise kind(f"exit code {ended.code}; it said: {said}")
+            failure = kind(f"exit code {ended.code}; it said: {said}")
+            failure.out = ended.out
+            raise failure
         return _metrics(ended.out)
 
 
@@ -175,8 +177,8 @@ def _require_program(program: str, folder: Path) -> None:
         )
     if has_place:
         raise InputError(
-            f"command = {program!r} does not exist, seen from {str(folder.resolve())!r}. Mend the "
-            "path, or put the program there."
+            f"command = {program!r} does not exist, seen from {str(folder.resolve())!r}. Correct "
+            "the path, or put the program there."
         )
     remedy = f"Write './{program}'." if is_file else "Install it, or give its path."
     raise InputError(f"command = {program!r} is no program on PATH. {remedy}")

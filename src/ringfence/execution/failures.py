@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ringfence.core.errors import InputError, RingfenceError
+from ringfence.core.strict import read_json
 
 UNAVAILABLE_CODES = frozenset({429, 500, 502, 503, 504, 529})
 _STATUS_NAMES = ("status_code", "status", "code")  # as HTTP clients call it
@@ -17,8 +18,13 @@ _LONGEST_SECONDS = 1e6  # the operating system waits no longer than 24 days for 
 
 
 class EvaluationError(RingfenceError):
-    """An evaluation failed; its message is kept with the pull."""
+    """An evaluation failed; its message is kept with the pull.
 
+    `cost` is what it cost all the same, where an error says so, and `out` what a program printed.
+    """
+
+    cost: float | None = None
+    out = b""
     timed_out = False
     unavailable = False
     retry_seconds = 0.0
@@ -67,6 +73,30 @@ def require_timeout(seconds: float | None) -> None:
 
 def failure_of(error: BaseException) -> EvaluationError:
     """Return the failure of an evaluation that raised something, in words."""
+    found = _kind_of(error)
+    found.cost = _price(getattr(error, "cost", None))
+    return found
+
+
+def cost_of(error: EvaluationError, metric: str) -> float | None:
+    """Return what a failed evaluation cost: as its error says, or a program printed as a metric."""
+    if error.cost is not None or not error.out:
+        return error.cost
+    try:
+        found = read_json(error.out)
+    except (InputError, ValueError):
+        return None
+    return _price(found.get(metric)) if isinstance(found, dict) else None
+
+
+def _price(cost: object) -> float | None:
+    """Return what can be the price of a pull: a finite number that is not below 0."""
+    if not isinstance(cost, int | float) or isinstance(cost, bool):
+        return None
+    return float(cost) if math.isfinite(cost) and cost >= 0 else None
+
+
+def _kind_of(error: BaseException) -> EvaluationError:
     if isinstance(error, EvaluationError):
         return error
     if isinstance(error, SystemExit):

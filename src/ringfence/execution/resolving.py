@@ -24,7 +24,7 @@ from ringfence.core.errors import (
     one_line,
 )
 from ringfence.execution.backoff import Backoff, Outage, Outaged, say_in_log
-from ringfence.execution.failures import EvaluationError
+from ringfence.execution.failures import EvaluationError, cost_of
 from ringfence.execution.holders import this_process
 from ringfence.execution.outages import Outages, least_failures
 from ringfence.study.desk import Desk, Report
@@ -181,8 +181,9 @@ class Resolver:
                 became = self._pass_on(pull)
             else:
                 became = self.desk.fail(
-                    *call, str(error), charge=True, retry=True, timed_out=error.timed_out
-                )
+                    *call, str(error), charge=True, retry=True, timed_out=error.timed_out,
+                    cost=self._cost_of(error),
+                )  # fmt: skip
         except LeaseError:
             self._leave(call)
             return "late"
@@ -197,6 +198,11 @@ class Resolver:
         self._end_of_try(call)
         self._look()
         return became
+
+    def _cost_of(self, error: EvaluationError) -> float | None:
+        """Return what a failed evaluation cost, where that is the price of its pull."""
+        plan = self.desk.plan
+        return cost_of(error, plan.metrics[plan.price_column]) if plan.learns_prices else None
 
     def give_back(self, pull: PullFact) -> str:
         """Give a pull back without a result."""

@@ -46,13 +46,12 @@ def blocks_of(given: Any, folder: Path) -> Blocks:
     if isinstance(given, Blocks):
         return given
     if not isinstance(given, Mapping):
-        raise InputError(f"blocks = {given!r} must be a table, such as {{'items': 500}}. Mend it.")
+        raise InputError(f"blocks = {given!r} must be a table. Write {{'items': 500}}.")
     for key in given:
         if key not in (*_WAYS, *_OF_ITEMS):
             known = (*_WAYS, *_OF_ITEMS)
             raise InputError(
-                f"blocks.{key} is unknown: it has {', '.join(known)}. Mend the name."
-                f"{nearest(key, known)}"
+                f"blocks.{key} is unknown. Use {', '.join(known)}.{nearest(key, known)}"
             )
     said = {key: value for key, value in given.items() if value is not None}
     ways = [key for key in _WAYS if key in said]
@@ -106,7 +105,7 @@ def _of_items(said: Mapping[str, Any], folder: Path) -> Blocks:
     if not _is_whole(repeats) or repeats < 1:
         raise InputError(
             f"blocks.repeats = {repeats!r} must be a whole number, 1 or more: how often an arm may "
-            "be told of an item. Mend it."
+            "be told of an item. Write 1."
         )
     plain = {"scope": scope, "repeats": int(repeats)}
     if "evaluation" in said:
@@ -121,7 +120,7 @@ def _of_items(said: Mapping[str, Any], folder: Path) -> Blocks:
     count = said["items"]
     if _is_whole(count):
         if not 1 <= count <= MOST_ITEMS:
-            raise InputError(f"blocks.items = {count} must be from 1 to {MOST_ITEMS:,}. Mend it.")
+            raise InputError(f"blocks.items = {count} must be 1 to {MOST_ITEMS:,}. Write 500.")
         if group is not None:
             raise _no_keys(group)
         return Blocks({"items": int(count), **plain})
@@ -162,7 +161,7 @@ def _listed(given: Any, folder: Path) -> tuple[_Named, list[Any]]:
         if not _is_item(item):
             raise InputError(
                 f"blocks.items: item {place} = {one_line(repr(item))} must be an object, a text or "
-                "a number that JSON can hold. Mend it."
+                "a number that JSON can hold. Change it."
             )
     items = [dict(item) if isinstance(item, Mapping) else item for item in items]
     return lambda place: f"blocks.items: item {place}" if place != "" else "blocks.items", items
@@ -227,7 +226,7 @@ def _grouped(items: Sequence[Any], group: Any, named: _Named) -> tuple[list[Any]
     """Return items with those of a group beside each other, and the sizes of the groups."""
     members: dict[str, list[Any]] = {}
     if not isinstance(group, str):
-        raise InputError(f"blocks.group = {group!r} must be a key of the items. Mend it.")
+        raise InputError(f"blocks.group = {group!r} must be a key of the items. Put it in quotes.")
     for place, item in enumerate(items):
         if not isinstance(item, Mapping):
             raise _no_keys(group)

@@ -23,7 +23,7 @@ def study_name(name: str) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
             f"name = {name!r} must be letters, digits, spaces, dots, dashes and underscores, at "
-            "most 100, a letter or digit first. Mend it."
+            "most 100, a letter or digit first. Choose another."
         )
     return name
 
@@ -33,7 +33,7 @@ def arms_of(arms: Sequence[str] | Mapping[str, Mapping[str, Any]]) -> dict[str, 
     listed = dict(arms) if isinstance(arms, Mapping) else {}
     if not isinstance(arms, Mapping):
         if isinstance(arms, str) or not isinstance(arms, Iterable):
-            raise InputError(f"arms = {arms!r} must be a list of names, or a table. Mend it.")
+            raise InputError(f"arms = {arms!r} must be a list of names. Write ['a', 'b'].")
         for name in arms:
             if name in listed:
                 raise InputError(f"arms: {name!r} is named twice. Name each arm once.")
@@ -51,21 +51,21 @@ def _own_keys(arm: str, keys: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         pass
     raise InputError(
-        f"arms: {arm!r} = {keys!r} must be a table of texts, numbers and lists. Mend it."
+        f"arms: {arm!r} = {keys!r} must be texts, numbers and lists by key. Write {{'size': 7}}."
     )
 
 
 def text_of(key: str, text: Any) -> str:
     """Return what must be written as text."""
     if not isinstance(text, str):
-        raise InputError(f"{key} = {text!r} must be text. Mend it.")
+        raise InputError(f"{key} = {text!r} must be text. Put it in quotes.")
     return text
 
 
 def texts_of(key: str, texts: Any) -> tuple[str, ...]:
     """Return a list of texts; one alone would be taken for its letters."""
     if isinstance(texts, str) or not isinstance(texts, Iterable):
-        raise InputError(f"{key} = {texts!r} must be a list of texts. Mend it.")
+        raise InputError(f"{key} = {texts!r} must be a list of texts. Write ['...'].")
     return tuple(text_of(key, text) for text in texts)
 
 
@@ -91,7 +91,7 @@ def each_once(key: str, values: Sequence[Any], remedy: str = "Leave the repeats 
 def printable(key: str, name: str) -> str:
     """Return a name that can be shown anywhere: printable, not empty, not endless."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise InputError(f"{key} = {name!r} must be printable text and not empty. Mend it.")
+        raise InputError(f"{key} = {name!r} must be printable text. Write another name.")
     if len(name) > _LONGEST_NAME:
         raise InputError(f"{key} = {name[:40]!r}... must have at most {_LONGEST_NAME} characters.")
     return name
@@ -126,7 +126,7 @@ def rows_of(columns: Mapping[str, Any], wanted: Sequence[str], untold: Sequence[
             raise InputError(f"metric {name!r} is missing. Give {', '.join(needed)}.{hint}")
         values = np.asarray(columns[name])
         if values.ndim != 1 or values.dtype.kind not in "biuf":
-            raise InputError(f"metric {name!r} must be a list of numbers, one a pull. Mend it.")
+            raise InputError(f"metric {name!r} must be a list of numbers. Give one a pull.")
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise InputError(
@@ -136,7 +136,7 @@ def rows_of(columns: Mapping[str, Any], wanted: Sequence[str], untold: Sequence[
         arrays.append(values.astype(np.float64))
     lengths = {name: len(values) for name, values in zip(wanted, arrays, strict=True)}
     if len(set(lengths.values())) > 1:
-        raise InputError(f"the metrics have different numbers of rows: {lengths}. Mend them.")
+        raise InputError(f"the metrics have different numbers of rows: {lengths}. Give as many.")
     return np.column_stack(arrays)
 
 
@@ -146,21 +146,23 @@ def further_rows(columns: Mapping[str, Any], wanted: Sequence[str]) -> list[dict
     size = next(len(columns[name]) for name in wanted if name in columns)
     for name, values in others.items():
         if len(values) != size:
-            raise InputError(f"{name!r} has {len(values)} rows, and the metrics {size}. Mend it.")
+            raise InputError(
+                f"{name!r} has {len(values)} rows, and the metrics {size}. Give as many."
+            )
     return [{name: values[row] for name, values in others.items()} for row in range(size)]
 
 
 def whole_budget(budget: Any) -> int:
     """Return a budget as a plain whole number."""
     if not isinstance(budget, Integral) or isinstance(budget, bool):
-        raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
+        raise InputError(f"budget = {budget!r} must be a whole number of pulls. Write 60.")
     return int(budget)
 
 
 def at_least(key: str, value: int, least: int) -> int:
     """Return a whole number that is large enough."""
     if not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{key} = {value!r} must be a whole number, {least} or more. Mend it.")
+        raise InputError(f"{key} = {value!r} must be a whole number, {least} or more. Change it.")
     return int(value)
 
 
@@ -182,6 +184,6 @@ def positive(key: str, value: float) -> float:
     if not isinstance(value, int | float) or not 0.0 < value <= _LONGEST_SECONDS:
         raise InputError(
             f"{key} = {value!r} must be a positive number of seconds, at most "
-            f"{_LONGEST_SECONDS:,.0f}. Mend it."
+            f"{_LONGEST_SECONDS:,.0f}. Write 60."
         )
     return float(value)

@@ -24,6 +24,7 @@ EXAMPLE_CONSTRAINTS: tuple[str, ...] = ("mean(latency_ms) <= 200",)
 EXAMPLE_PROGRAM = "./evaluate {arm} {seed}"
 PLACEHOLDERS = ("arm", "seed", "pull", "item", "ordinal")
 _PULLS_AN_ARM, _LEAST_BUDGET = 40, 100
+_AMOUNT = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _BRACES = re.compile(r"\{(\w+)\}")
 
 
@@ -39,7 +40,9 @@ class ByCommand:
         try:
             arguments = tuple(shlex.split(line or EXAMPLE_PROGRAM))
         except ValueError as error:
-            raise InputError(f"command = {line!r} cannot be read: {error}. Mend it.") from None
+            raise InputError(
+                f"command = {line!r} cannot be read: {error}. Close the quotes."
+            ) from None
         named = [name for word in arguments for name in _BRACES.findall(word)]
         for name in named:
             hint = nearest(name, PLACEHOLDERS)
@@ -110,12 +113,13 @@ class Draft:
     objective: str
     constraints: tuple[str, ...]
     way: ByCommand | ByPython | ByTable
-    budget: int
+    budget: int | str
     policy: str = "top-two"
     seed: int | None = None
     blocks: Mapping[str, str | int | bool] = field(default_factory=dict)
     stop: float | None = None
     units: Mapping[str, str] = field(default_factory=dict)
+    prices: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def problem(self) -> Problem:
@@ -130,7 +134,8 @@ class Draft:
             objective=quoted(self.objective),
             constraints=_listed(self.constraints),
             units=self._units(),
-            budget=self.budget,
+            budget=quoted(self.budget) if isinstance(self.budget, str) else self.budget,
+            prices=self._prices() or _NO_PRICES,
             policy=quoted(self.policy),
             arms=_listed(self.arms),
             seed=seed,
@@ -144,6 +149,10 @@ class Draft:
         """Return the units of metrics as a line; an example if none was said."""
         said = ", ".join(f"{_key(key)} = {quoted(unit)}" for key, unit in self.units.items())
         return f"units = {{ {said} }}" if said else '# units = { x = "ms" }'
+
+    def _prices(self) -> str:
+        """Return what pulls take of the budget as lines of the file; none if it counts them."""
+        return "".join(f"{key} = {_priced(value)}\n" for key, value in self.prices.items())
 
     def _blocks(self) -> str:
         """Return what options share as lines of the file; none if it was not said."""
@@ -164,6 +173,10 @@ class Draft:
 
     def _made_up(self) -> str:
         rows = made_up(self.problem, self.arms)
+        price = self.prices.get("price")
+        if isinstance(price, str) and not is_amount(price):
+            for place, row in enumerate(rows.values()):
+                row.setdefault(price, (_brief(0.02 * (place + 1)), _brief(0.002 * (place + 1))))
         inner = [
             f"    {arm!r}: {{"
             + ", ".join(f"{metric!r}: {pair}" for metric, pair in row.items())
@@ -179,12 +192,26 @@ def suggested_budget(problem: Problem, arm_count: int) -> int:
     return max(_LEAST_BUDGET, 10 * math.ceil(wanted / 10))
 
 
+def _priced(value: str | Mapping[str, str]) -> str:
+    """Return a price as TOML has it: amounts as they were typed, the name of a metric quoted."""
+    if isinstance(value, str):
+        return value if is_amount(value) else quoted(value)
+    return "{ " + ", ".join(f"{quoted(arm)} = {one}" for arm, one in value.items()) + " }"
+
+
+def is_amount(text: str) -> bool:
+    """Tell whether a text is a number as TOML writes it."""
+    return _AMOUNT.fullmatch(text) is not None
+
+
 def quoted(text: str) -> str:
     """Return any text as a basic string of TOML."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{text!r} is not text that can be written. Mend it.") from None
+        raise InputError(
+            f"{text!r} is not text that can be written. Use other characters."
+        ) from None
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -285,8 +312,11 @@ constraints = {constraints}
 # Which arms are asked for: the best of those inside their limits, or every one of them.
 # answer = "all feasible"
 
-# How many pulls in all. It may rise later, never fall.
+# How many pulls in all, or an amount: "50 USD", "3 h". It may rise later, never fall.
 budget = {budget}
+
+# What a pull takes of such an amount: by option, or a metric that is told with each pull.
+{prices}
 
 # What decides where the next pull goes; top-two errs least in our tournament.
 policy = {policy}
@@ -316,6 +346,11 @@ arms = {arms}
 {blocks}
 # Whether the study ends as soon as its answer is proven; the budget is then the most it may take.
 {stop}"""
+
+_NO_PRICES = """\
+# price = "cost"          # or { small = 0.03, large = 1.1 }
+# price_cap = 2           # what no pull exceeds; price_guess, what it is likely to be at first
+"""
 
 _NO_BLOCKS = """\
 # [blocks]

@@ -21,6 +21,7 @@ import numpy as np
 
 import ringfence
 from ringfence.interfaces.own_policies import MARK
+from ringfence.study.accounts import Account, ArmAccount
 from ringfence.study.changing import Change
 from ringfence.study.desk import Desk
 from ringfence.study.facts import Head, Kept, rejection_of
@@ -75,7 +76,10 @@ def _may_be_kept(plan: Plan, head: Head) -> bool:
     if plan.arm_count < LARGE_ARMS and head.issued < LARGE_PULLS:
         return False
     is_own = MARK in plan.definition.policy or bool(plan.definition.functions)
-    return not is_own and not plan.definition.stop and bool(_program())
+    may_cost = (
+        plan.learns_prices and plan.definition.retries > 0
+    )  # what a try cost shows in no pulse
+    return not (is_own or may_cost or plan.definition.stop) and bool(_program())
 
 
 @cache
@@ -127,10 +131,15 @@ def _restored(plan: Plan, kept: Kept) -> Verdict | None:
                 "doubts": tuple(Doubt(**one) for one in plain["doubts"]),
                 "changes": tuple(Change(**one) for one in plain["changes"]),
                 "problem": plan.problem,
+                "account": _account(plain["account"]),
             }
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def _account(plain: dict[str, Any]) -> Account:
+    return Account(**{**plain, "arms": tuple(ArmAccount(**one) for one in plain["arms"])})
 
 
 def _arm(plain: dict[str, Any]) -> ArmVerdict:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ringfence.core.errors import InputError
+from ringfence.study.accounts import ArmAccount
 
 
 class Held(Protocol):
@@ -58,9 +59,11 @@ class Pull:
 class Status:
     """Where a study stands.
 
-    It was stopped at `stopped_at` or archived at `archived_at`, in seconds since the epoch.
-    `blocks` is what pulls of different arms share, if anything is; `exhausted` in it are the arms
-    in the running that have no more items to be pulled on.
+    Of the `budget`, in its `unit`, so much is `spent`, `reserved` for pulls in flight, and `left`;
+    `accounts` are those of arms where pulls have a price. It was stopped at `stopped_at` or
+    archived at `archived_at`, in seconds since the epoch. `blocks` is what pulls of different arms
+    share, if anything is; `exhausted` in it are the arms in the running that have no more items to
+    be pulled on.
     """
 
     study: str
@@ -68,7 +71,11 @@ class Status:
     issued: int
     failed: int
     lost: int
-    budget: int
+    budget: float
+    unit: str
+    spent: float
+    reserved: float
+    left: float
     phase: int
     alive: tuple[str, ...]
     arm: str | None
@@ -78,6 +85,7 @@ class Status:
     stopped_at: float | None = None
     archived_at: float | None = None
     blocks: Mapping[str, Any] | None = None
+    accounts: tuple[ArmAccount, ...] = ()
 
 
 def lease_of(pull: Pull | int, lease: int | None) -> tuple[int, int]:

@@ -38,14 +38,11 @@ def stop_of(given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise InputError(
-            f"stop = {given!r} must be a table, such as {{'confidence': 0.95}}. Mend it."
-        )
+        raise InputError(f"stop = {given!r} must be a table. Write {{'confidence': 0.95}}.")
     for key in given:
         if key not in KEYS:
             raise InputError(
-                f"stop.{key} is unknown: it has {', '.join(KEYS)}. Mend the name."
-                f"{nearest(str(key), KEYS)}"
+                f"stop.{key} is unknown. Use {', '.join(KEYS)}.{nearest(str(key), KEYS)}"
             )
     said = {key: given[key] for key in KEYS if given.get(key) is not None}
     if "confidence" not in said:

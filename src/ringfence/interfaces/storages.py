@@ -30,7 +30,7 @@ def open_storage(storage: str | Storage, *, exists: bool = False) -> Storage:
         if not hasattr(storage, "writing"):
             raise InputError(
                 f"storage = {storage!r} must be a URL, such as 'sqlite:///studies.db', or an open "
-                "storage. Mend it."
+                "storage. Use one of them."
             )
         return storage
     if storage == MemoryStorage.url:
@@ -40,5 +40,5 @@ def open_storage(storage: str | Storage, *, exists: bool = False) -> Storage:
     if exists and storage.startswith("sqlite:///"):
         path = Path(storage.removeprefix("sqlite:///"))
         if not path.exists():
-            raise InputError(f"storage = {storage!r}: there is no file {str(path)!r}. Mend it.")
+            raise InputError(f"storage = {storage!r}: there is no file {str(path)!r}. Change it.")
     return SqlStorage(storage)

@@ -42,9 +42,9 @@ from ringfence.interfaces.checking import (
     study_name,
     text_of,
     texts_of,
-    whole_budget,
 )
 from ringfence.interfaces.leases import Held, Pull, lease_of
+from ringfence.interfaces.money import budget_in, funds_of, told_cost
 from ringfence.interfaces.own_policies import named
 from ringfence.interfaces.quickening import quicken
 from ringfence.interfaces.stopping import stop_of
@@ -102,8 +102,11 @@ class Study(StudyViews, AsyncCalls):
         *,
         arms: Sequence[str] | Mapping[str, Mapping[str, Any]],
         objective: str,
-        budget: int,
+        budget: int | str,
         constraints: str | Sequence[str] = (),
+        price: Any = None,
+        price_guess: Any = None,
+        price_cap: Any = None,
         policy: str | Policy = "top-two",
         storage: str | Storage | None = None,
         seed: int | None = None,
@@ -128,29 +131,32 @@ class Study(StudyViews, AsyncCalls):
     ) -> "Study":
         """Create a study; it is on disk when this returns.
 
-        `storage` is a URL, by default sqlite:///NAME.db in the current folder. With a `lag` of L an
-        adaptive policy decides pull t from the pulls up to t - L, so that up to L may be evaluated
-        side by side; `batch` is how many pulls it decides at once. Without either, `optimize` sets
-        a lag of six times its workers when it begins the study. A `policy` of your own is kept as
-        "module:name", where it is found again. Without a seed one is drawn and kept. Further
-        `metrics` are recorded beside those of the expressions. `answer` is which arms are asked
-        for: the "best feasible" one, or "all feasible". `baseline` is the arm that limits such as
-        "mean(x) <= 1.1 * baseline(mean(x))" are relative to; it is never rejected. `noise` says
-        what is known of metrics, by name: {"sigma": 12.0}, {"bounds": [0, 1]}, or "covariance" of
-        all whose means are judged; under "arms", sigmas of single arms by arm and metric; what is
-        not stated is estimated. A pull is issued again when its lease ran out, until `max_leases`
-        of them have, or when it failed, `retries` times; an arm whose pulls failed `max_failures`
-        times in a row is withdrawn. `on_failure` is the observation that is told in place of a
-        failure, `on_timeout` that in place of one that took too long; limits on `failed`, such as
-        "mean(failed) <= 0.02", count failures. `blocks` say what pulls of different arms share:
-        {"items": 500} or a list of items, with "scope", "repeats", "group" and "evaluation";
-        {"seeds": True}; or {"every": "1h"}. With a `stop` of {"confidence": 0.95} the study ends as
-        soon as its answer is proven at 95%: the budget is only the most that it may take. "within",
-        in the objective's unit, says what is as good, and "rests_on": "exact" refuses metrics of
-        which nothing can be proven exactly. `units` are those in which metrics are measured, such
-        as {"latency": "ms"}: limits may then say "latency <= 2s". Without `constraints` the best
-        arm is asked for, whatever else it does. With `load_if_exists` a study of that name is
-        loaded if it is the same one.
+        `budget` is a number of pulls, or an amount with a unit, "50 USD". Then `price` says what a
+        pull takes of it: {"small": 0.03, "large": 1.1}, or the name of a metric that tells it with
+        each pull. `price_guess` and `price_cap`, numbers or by arm, are what such a price is likely
+        to be, and what no pull exceeds. `storage` is a URL, by default sqlite:///NAME.db in the
+        current folder. With a `lag` of L an adaptive policy decides pull t from the pulls up to t -
+        L, so that up to L may be evaluated side by side; `batch` is how many pulls it decides at
+        once. Without either, `optimize` sets a lag of six times its workers when it begins the
+        study. A `policy` of your own is kept as "module:name", where it is found again. Without a
+        seed one is drawn and kept. Further `metrics` are recorded beside those of the expressions.
+        `answer` is which arms are asked for: the "best feasible" one, or "all feasible". `baseline`
+        is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))" are relative to; it is
+        never rejected. `noise` says what is known of metrics, by name: {"sigma": 12.0}, {"bounds":
+        [0, 1]}, or "covariance" of all whose means are judged; under "arms", sigmas of single arms
+        by arm and metric; what is not stated is estimated. A pull is issued again when its lease
+        ran out, until `max_leases` of them have, or when it failed, `retries` times; an arm whose
+        pulls failed `max_failures` times in a row is withdrawn. `on_failure` is the observation
+        that is told in place of a failure, `on_timeout` that in place of one that took too long;
+        limits on `failed`, such as "mean(failed) <= 0.02", count failures. `blocks` say what pulls
+        of different arms share: {"items": 500} or a list of items, with "scope", "repeats", "group"
+        and "evaluation"; {"seeds": True}; or {"every": "1h"}. With a `stop` of {"confidence": 0.95}
+        the study ends as soon as its answer is proven at 95%: the budget is only the most that it
+        may take. "within", in the objective's unit, says what is as good, and "rests_on": "exact"
+        refuses metrics of which nothing can be proven exactly. `units` are those in which metrics
+        are measured, such as {"latency": "ms"}: limits may then say "latency <= 2s". Without
+        `constraints` the best arm is asked for, whatever else it does. With `load_if_exists` a
+        study of that name is loaded if it is the same one.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(
@@ -167,6 +173,9 @@ class Study(StudyViews, AsyncCalls):
         400
         """
         policy_name, rule = named(policy)
+        named_arms = arms_of(arms)
+        funds = funds_of(tuple(named_arms), budget, price, price_guess, price_cap)
+        recorded = texts_of("metrics", () if metrics is None else metrics)
         shared = NO_BLOCKS if blocks is None else blocks_of(blocks, Path())
         definition = Definition(
             name=study_name(name),
@@ -174,13 +183,15 @@ class Study(StudyViews, AsyncCalls):
             constraints=texts_of(
                 "constraints", [constraints] if isinstance(constraints, str) else constraints
             ),
-            arms=arms_of(arms),
-            budget=whole_budget(budget),
+            arms=named_arms,
+            budget=funds.budget,
+            prices=funds.prices,
+            pricing=funds.pricing,
             policy=policy_name,
             seed=secrets.randbelow(2**32) if seed is None else whole_seed(seed),
             batch=1 if batch is None else at_least("batch", batch, 1),
             lag=lag_or_none(lag, batch, policy_name, has_phases=rule.has_phases),
-            metrics=texts_of("metrics", () if metrics is None else metrics),
+            metrics=tuple(dict.fromkeys((*recorded, *funds.metric))),
             functions={key: place_of(function) for key, function in (functions or {}).items()},
             lease_seconds=positive("lease_seconds", lease_seconds),
             retries=at_least("retries", retries, 0),
@@ -196,7 +207,7 @@ class Study(StudyViews, AsyncCalls):
             units={} if units is None else units_of("units", units),
         )
         plan = _plan(definition, functions, rule)
-        plan.first_pulls(definition.budget)  # refuses a budget without room
+        plan.opening(definition.budget)  # refuses a budget without room
         opened = open_storage(storage if storage is not None else f"sqlite:///{name}.db")
         try:
             opened.create(plan.definition, Head(budget=definition.budget), shared.items)
@@ -205,7 +216,7 @@ class Study(StudyViews, AsyncCalls):
                 raise
             study = cls.load(name, storage=opened, functions=functions, policy=rule, clock=clock)
             study.require_same(plan.definition, seed_matters=seed is not None)
-            study.raise_budget(int(budget))
+            study.raise_budget(budget)
             return study
         return cls(Desk(plan, opened, clock, is_gone))
 
@@ -269,7 +280,7 @@ class Study(StudyViews, AsyncCalls):
         """Record a pull's metrics as `tell` does; return notes on what was ignored as well."""
         number, held = lease_of(pull, lease)
         price = None if cost is None else finite("cost", cost)
-        found = observation_of(self.desk.plan, metrics)
+        found = observation_of(self.desk.plan, told_cost(self.desk.plan, metrics, cost))
         report = Report(number, held, found.values, price, found.extras)
         return self.desk.tell([report])[0], found.notes
 
@@ -326,15 +337,20 @@ class Study(StudyViews, AsyncCalls):
 
     def fail(
         self, pull: Pull | int, error: str = "", *, lease: int | None = None, charge: bool = True,
-        retry: bool = True, timed_out: bool = False,
+        retry: bool = True, timed_out: bool = False, cost: float | None = None,
     ) -> str:  # fmt: skip
         """Record that an evaluation failed: `retry` if it will be issued again, else `failed`.
 
-        One that `timed_out` is told as `on_timeout` says, where the study says so. The same
-        failure of the same lease said again is `already-failed`, and changes nothing.
+        One that `timed_out` is told as `on_timeout` says, where the study says so. The `cost` of
+        what failed is taken from a budget whose prices are told; without it the pull takes the
+        price of its arm. The same failure of the same lease said again is `already-failed`, and
+        changes nothing.
         """
         number, held = lease_of(pull, lease)
-        return self.desk.fail(number, held, error, charge=charge, retry=retry, timed_out=timed_out)
+        took = None if cost is None else finite("cost", cost)
+        return self.desk.fail(
+            number, held, error, charge=charge, retry=retry, timed_out=timed_out, cost=took
+        )
 
     def lost(self, pull: Pull | int, error: str = "", *, lease: int | None = None) -> str:
         """Record that a pull will never report, through no fault of its arm: it is not charged.
@@ -559,9 +575,12 @@ class Study(StudyViews, AsyncCalls):
         """List a study again that was put away. Returns `unarchived` or `already-listed`."""
         return self.desk.unarchive()
 
-    def raise_budget(self, budget: int) -> None:
-        """Raise the budget; it can never fall, and the one that the study has changes nothing."""
-        self.desk.raise_budget(budget)
+    def raise_budget(self, budget: float | str) -> None:
+        """Raise the budget; it can never fall, and the one that the study has changes nothing.
+
+        In a study whose budget has a unit it is an amount of that: "60 USD", or 60.
+        """
+        self.desk.raise_budget(budget_in(self.desk.plan, budget))
 
     def bring(self, observations: Any, *, arm: str, label: str) -> int:
         """Bring past observations along: a data frame or mapping with a column of arm names.
@@ -598,7 +617,7 @@ class Study(StudyViews, AsyncCalls):
         rows = rows_of(columns, metrics, untold)
         if len(columns[arm]) != len(rows):
             raise InputError(
-                f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Mend it."
+                f"column {arm!r} has {len(columns[arm])} names for {len(rows)} rows. Name each."
             )
         past = [
             (self.require_arm(str(name)), values)
@@ -611,6 +630,7 @@ class Study(StudyViews, AsyncCalls):
         mine, theirs = self.definition.to_dict(), other.to_dict()
         _require_same_items(self.definition, other)
         mine["lag"], theirs["lag"] = self.lag, other.lag
+        mine["price"], theirs["price"] = self.definition.written_prices, other.written_prices
         keys = [
             "objective",
             "constraints",
@@ -622,7 +642,7 @@ class Study(StudyViews, AsyncCalls):
             "baseline",
         ]
         keys += ["noise", "lease_seconds", "retries", "max_failures", "max_leases"]
-        keys += ["on_failure", "on_timeout", "blocks", "stop", "units"]
+        keys += ["on_failure", "on_timeout", "blocks", "stop", "units", "price"]
         keys += ["seed"] * seed_matters
         keys += ["lag"] * (other.lag not in (None, self.lag or 1))
         for key in keys:

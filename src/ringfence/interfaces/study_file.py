@@ -16,6 +16,7 @@ from ringfence.core.arrays import Floats
 from ringfence.core.attributes import Functions
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import ExpressionError, InputError, nearest
+from ringfence.core.pricing import Pricing
 from ringfence.core.problem import Problem
 from ringfence.core.units import require_known_metrics
 from ringfence.execution.backoff import Backoff
@@ -24,6 +25,7 @@ from ringfence.execution.functions import AsyncFunction, Function, is_asynchrono
 from ringfence.execution.pace import rate_of
 from ringfence.interfaces.blocks import NO_BLOCKS, Blocks, blocks_of, kept_items
 from ringfence.interfaces.checking import arms_of, study_name
+from ringfence.interfaces.money import funds_of
 from ringfence.interfaces.own_policies import load_policy
 from ringfence.interfaces.stopping import stop_of
 from ringfence.interfaces.storages import has_study, placed_in
@@ -82,7 +84,10 @@ class _File(BaseModel):
     objective: str
     constraints: list[str] = []
     answer: str = BEST_FEASIBLE.name
-    budget: int
+    budget: int | str
+    price: str | float | dict[str, Any] | None = None
+    price_guess: float | str | dict[str, Any] | None = None
+    price_cap: float | str | dict[str, Any] | None = None
     policy: str = "top-two"
     arms: list[str] | dict[str, dict[str, Any]]
     pull: _Pull | None = None
@@ -112,7 +117,7 @@ _KEYS = {
 _MISSING = {
     "name": "Add one, such as name = 'prompts'.",
     "objective": "Add one, such as objective = 'maximize mean(score)'.",
-    "budget": "Add the number of pulls, such as budget = 600.",
+    "budget": 'Add the number of pulls, budget = 600, or an amount, budget = "50 USD".',
     "arms": "Add them, such as arms = ['v1', 'v2'].",
 }
 
@@ -176,6 +181,9 @@ class StudyFile:
             "constraints": file.constraints,
             "answer": file.answer,
             "budget": file.budget,
+            "price": file.price,
+            "price_guess": file.price_guess,
+            "price_cap": file.price_cap,
             "policy": file.policy,
             "storage": storage,
             "seed": file.seed,
@@ -256,11 +264,21 @@ class StudyFile:
             "baseline": file.baseline,
             "stop": stop_of(self._stop),
             "units": file.units or {},
+            "written_prices": self._prices,
         }
-        others = [key for key, value in said.items() if value != getattr(stored, key)]
+        differs = [key for key, value in said.items() if value != getattr(stored, key)]
+        others = ["price" if key == "written_prices" else key for key in differs]
         with suppress(InputError):  # a file of items that is gone is missed by who begins a study
             others += ["blocks"] if self._blocks().plain != stored.blocks else []
         return others
+
+    @property
+    def _prices(self) -> dict[str, Any]:
+        """What the file says of prices, as a study keeps it."""
+        file = self.content
+        arms = tuple(arms_of(file.arms))
+        said = funds_of(arms, file.budget, file.price, file.price_guess, file.price_cap)
+        return Pricing.from_dict(said.pricing).written(arms) if said.pricing else {}
 
     def evaluation(self) -> Evaluate:
         """Return the way in which pulls are evaluated."""
@@ -320,7 +338,7 @@ class StudyFile:
             if not len(mine):
                 raise InputError(
                     f"pull.table has no row of arm {name!r} in column {table.arm!r}. "
-                    f"Mend the name or drop the arm.{nearest(name, sorted(set(owner.tolist())))}"
+                    f"Correct the name or drop the arm.{nearest(name, sorted(set(owner.tolist())))}"
                 )
         if not own:
             return LoggedRows(metrics, found)

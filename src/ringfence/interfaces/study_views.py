@@ -32,6 +32,7 @@ from ringfence.interfaces.shared_views import (
 )
 from ringfence.reports.departures import no_answer
 from ringfence.reports.notebook import study_html
+from ringfence.study.accounts import account_on
 from ringfence.study.audit import Audit, audit
 from ringfence.study.certificates import Certificate
 from ringfence.study.deciding import answer_of
@@ -217,8 +218,10 @@ class StudyViews:
         except RingfenceError as error:
             stands = f"not to be read: {type(error).__name__}"
         else:
-            over = min(head.issued - head.unresolved, head.budget)
-            stands = f"{over:,} of {head.budget:,} pulls"
+            over = head.issued - head.unresolved
+            stands = f"{min(over, head.budget):,} of {head.budget:,} pulls"
+            if self.desk.plan.pricing is not None:
+                stands = f"{over:,} pulls, of a budget of {self.desk.plan.in_words(head.budget)}"
             stands += ", finished" * head.finished + ", stopped" * head.is_stopped
         return f"<Study {self.name!r}: {self.definition.policy}, {stands}>"
 
@@ -248,13 +251,18 @@ class StudyViews:
             with suppress(EstimateError):
                 found = answer_of(self.desk.plan, running, view.snapshot)
                 best, flag = names[found.named] if found.named >= 0 else None, found.feasible
+        account = account_on(self.desk.plan, view)
         return Status(
             study=self.name,
             told=view.told,
             issued=view.head.unresolved,
             failed=view.failed,
             lost=view.lost,
-            budget=view.head.budget,
+            budget=account.budget,
+            unit=account.unit,
+            spent=account.spent,
+            reserved=account.reserved,
+            left=account.left,
             phase=view.head.round,
             alive=tuple(name for name, one in zip(names, view.alive, strict=True) if one),
             arm=best,
@@ -264,6 +272,7 @@ class StudyViews:
             stopped_at=view.head.stopped_at,
             archived_at=view.head.archived_at,
             blocks=self._blocks(view),
+            accounts=account.arms,
         )
 
     def _blocks(self, view: View) -> dict[str, Any] | None:

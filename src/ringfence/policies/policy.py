@@ -95,6 +95,10 @@ class Policy(ABC):
         `shares` blocks, arms may be compared after fewer.
         """
 
+    @abstractmethod
+    def least_budget(self, arm_count: int, *, least: int = 1) -> int:
+        """Return the least budget that is accepted, where each arm must have `least` pulls."""
+
     @property
     def takes_up_more(self) -> bool:
         """Whether a larger budget can be used when a smaller one has been spent.
@@ -182,6 +186,10 @@ class AdaptivePolicy(Policy):
             return self.choose_hours, None, self.make_hours_work or self.make_work, True
         return self.choose, self.answer, self.make_work, False
 
+    def least_budget(self, arm_count: int, *, least: int = 1) -> int:
+        """Return the policy's own minimum, or what `least` pulls of each arm are."""
+        return max(self.minimum_budget(arm_count), least * arm_count)
+
     def opening(
         self,
         arm_count: int,
@@ -192,7 +200,7 @@ class AdaptivePolicy(Policy):
         shares: bool = False,
     ) -> Opening:
         """Return the warm-up, raised to what is needed."""
-        needed = max(self.minimum_budget(arm_count), least * arm_count)
+        needed = self.least_budget(arm_count, least=least)
         budget = require_budget(self.name, arm_count, budget, needed)
         raised = min(wanted, budget // (2 * arm_count))
         few = self.warm_up_sharing if shares else None
@@ -200,7 +208,7 @@ class AdaptivePolicy(Policy):
         if not isinstance(own, Integral) or own * arm_count > budget:
             raise InputError(
                 f"policy {self.name!r}: the warm-up for {arm_count} arms and {budget} pulls must "
-                f"be a whole number, at most {budget // arm_count} for each arm. Mend its warm_up: "
+                f"be a whole number, at most {budget // arm_count} for each arm. Change warm_up: "
                 f"{own!r}"
             )
         return Opening(max(least, raised, int(own)))
@@ -263,17 +271,21 @@ class PhasePolicy(Policy):
         wanted: int = 1,
         shares: bool = False,
     ) -> Opening:
-        """Return the phases for a budget, which must reach the policy's minimum.
+        """Return the phases for a budget, which must reach the policy's minimum."""
+        needed = self.least_budget(arm_count, least=least)
+        budget = require_budget(self.name, arm_count, budget, needed)
+        phases = self._sound_phases(arm_count, budget)
+        return Opening(phases[0].pulls, phases)
 
-        That is the least budget whose first phase pulls every arm `least` times: noise can be
-        estimated from two pulls, not from one.
+    def least_budget(self, arm_count: int, *, least: int = 1) -> int:
+        """Return the least budget whose first phase pulls every arm `least` times.
+
+        Noise can be estimated from two pulls, not from one.
         """
         needed = self.minimum_budget(arm_count)
         while least > 1 and self._sound_phases(arm_count, needed)[0].pulls < least:
             needed += 1
-        budget = require_budget(self.name, arm_count, budget, needed)
-        phases = self._sound_phases(arm_count, budget)
-        return Opening(phases[0].pulls, phases)
+        return needed
 
     def _sound_phases(self, arm_count: int, budget: int) -> tuple[Phase, ...]:
         """Cut a budget, or refuse a schedule that gives estimates of nothing or spends too much."""
@@ -281,7 +293,7 @@ class PhasePolicy(Policy):
         if not isinstance(phases, tuple | list) or not all(map(_is_phase, phases)):
             raise InputError(
                 f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls must be "
-                "a tuple of Phase(pulls, extra, keep), in whole numbers. Mend its schedule: "
+                "a tuple of Phase(pulls, extra, keep), in whole numbers. Change its schedule: "
                 f"{phases!r}"
             )
         keeps = [arm_count, *(phase.keep for phase in phases)]
@@ -298,7 +310,7 @@ class PhasePolicy(Policy):
             if not holds:
                 raise InputError(
                     f"policy {self.name!r}: the phases for {arm_count} arms and {budget} pulls "
-                    f"must {rule}. Mend its schedule: {list(phases)}"
+                    f"must {rule}. Change its schedule: {list(phases)}"
                 )
         return tuple(phases)
 

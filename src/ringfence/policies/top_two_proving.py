@@ -26,13 +26,13 @@ def proving(choose: Choose, *, shares: bool) -> Choose:
     def choose_proving(seen: Evidence, uniforms: Floats, chosen: Integers, work: Any) -> None:
         done = 0
         if needed(seen.asked) <= seen.left[0]:
-            done = go_on_evenly(seen, chosen, work)
+            done = go_on_evenly(seen, chosen)
         if done < chosen.shape[0]:
             choose(seen, uniforms[done:], chosen[done:], work)
 
-    def go_on_evenly(seen: Evidence, chosen: Integers, work: Any) -> int:
+    def go_on_evenly(seen: Evidence, chosen: Integers) -> int:
         """Fill in the arms that are asked about, and return how many pulls they have room for."""
-        pulls = work.pulls
+        pulls = seen.asked.pulls
         for i in range(pulls.shape[0]):
             pulls[i] = seen.counts[i] + seen.in_flight[i]
         for k in range(chosen.shape[0]):

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from ringfence.core.showing import html_of
+from ringfence.reports.accounts import shown_amount
 from ringfence.reports.arms_table import FEW, layouts, rows_of
 from ringfence.reports.differences import compared_arms, difference_layouts, difference_title
 from ringfence.reports.html import items, table
@@ -33,6 +34,10 @@ def study_html(definition: Definition, status: Mapping[str, Any], verdict: Verdi
     """Return a study: what it asks, where it stands, the verdict so far or why there is none."""
     limits = " and ".join(definition.constraints) or "without limits"
     stands = f"{status['told']:,} of {status['budget']:,} pulls told, {status['failed']:,} failed"
+    if status["accounts"]:
+        spent = f"{shown_amount(status['spent'])} of {shown_amount(status['budget'])}"
+        stands = f"{spent} {status['unit']} spent, {status['told']:,} pulls told"
+        stands += f", {status['failed']:,} failed"
     stands += ", finished" if status["finished"] else f", {status['issued']:,} issued"
     headline = f"Study {definition.name}: {definition.objective}, {limits}"
     found = f"<p>{escape(verdict)}</p>" if isinstance(verdict, str) else verdict_html(verdict)

@@ -14,6 +14,13 @@ from importlib.metadata import version
 from typing import Any
 
 from ringfence.core.stated import ARMS, COVARIANCE
+from ringfence.reports.accounts import (
+    HEADINGS,
+    account_in_words,
+    account_rows,
+    prices_in_words,
+    used_in_words,
+)
 from ringfence.reports.arms_table import narrow_tables, rows_of
 from ringfence.reports.departures import departure
 from ringfence.reports.differences import (
@@ -97,10 +104,11 @@ def record_html(
         _picture(pictures, "map"),
         f"<p>{escape(_PLAIN)}</p>" if drawn is None else "",
         _arms(plan, verdict),
+        _account(verdict),
         _differences(verdict, _picture(pictures, "differences")),
         "" if shared is None else shared_html(verdict, *shared),
         "<h2>Fixed before the data</h2>",
-        _fixed(definition, created_at, rounds[0].lag if rounds else 1),
+        _fixed(plan, created_at, rounds[0].lag if rounds else 1),
         "<h2>Rounds</h2>",
         _picture(pictures, "timeline"),
         _picture(pictures, "evidence"),
@@ -135,6 +143,16 @@ def _arms(plan: Plan, verdict: Verdict) -> str:
     )
 
 
+def _account(verdict: Verdict) -> str:
+    """Return what became of a budget in which pulls have a price."""
+    account = verdict.account
+    if not account.arms:
+        return ""
+    told = table(list(HEADINGS), account_rows(account.arms))
+    said = f"{account_in_words(account)} Amounts are in {account.unit}."
+    return f"<h2>What was spent</h2><p>{escape(said)}</p>{told}"
+
+
 def _differences(verdict: Verdict, picture: str) -> str:
     """Return how far arms are from the answer, where some can be compared with it."""
     arms = compared_arms(verdict)
@@ -149,7 +167,8 @@ def _as_decided(definition: Definition, lag: int) -> str:
     return f"{at_once}, with a lag of {lag}" if lag > 1 else at_once
 
 
-def _fixed(definition: Definition, created_at: float | None, lag: int) -> str:
+def _fixed(plan: Plan, created_at: float | None, lag: int) -> str:
+    definition = plan.definition
     when, shared = "-", Sharing.of(definition)
     if created_at is not None:
         when = datetime.fromtimestamp(created_at, UTC).isoformat(timespec="seconds")
@@ -165,7 +184,8 @@ def _fixed(definition: Definition, created_at: float | None, lag: int) -> str:
             *([["SHA-256 of the items", shared.blocks["hash"]]] if shared.are_kept else []),
             ["arms", ", ".join(definition.arm_names)],
             ["policy", f"{definition.policy}, {_as_decided(definition, lag)}"],
-            ["budget at first", str(definition.budget)],
+            ["budget at first", plan.in_words(definition.budget)],
+            *([["price of a pull", prices]] if (prices := prices_in_words(definition)) else []),
             *([["ends when proven", _stop(definition.stop)]] if definition.stop else []),
             ["seed", str(definition.seed)],
             ["created", when],
@@ -235,7 +255,7 @@ def _provenance(
 ) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in ("ringfence", "numpy"))
     rows = [
-        ["pulls charged", f"{verdict.pulls_used} of {verdict.budget}"],
+        ["pulls charged", used_in_words(verdict).removesuffix(" pulls")],
         ["failed pulls", _failed(verdict)],
         ["observations", str(len(observations.get("pull", [])))],
         ["SHA-256 of the observations", data_hash(observations)],

@@ -41,6 +41,6 @@ def _contest(verdict: Verdict, outcomes: Outcomes, contents: Mapping[int, Any]) 
 
 def _table(told: Sequence[Told], arm: str, rival: str) -> str:
     has_text = any(one.text for one in told)
-    head = ["item", *["what it is"] * has_text, arm, rival]
-    rows = [[one.name, *[one.text] * has_text, one.own, one.rival] for one in told]
+    head = ["item", arm, rival, *["what it is"] * has_text]
+    rows = [[one.name, one.own, one.rival, *[one.text] * has_text] for one in told]
     return table(head, rows)

@@ -41,13 +41,22 @@ def shared_in_words(blocks: Mapping[str, Any] | None) -> str:
     if blocks is None:
         return ""
     if "every" in blocks:
-        return f"hours, of {blocks['every']:g} seconds each"
+        return f"stretches of {_time_in_words(blocks['every'])}"
     if "items" not in blocks:
         return "random seeds: the n-th pulls of all arms have the same"
     often = f", each up to {blocks['repeats']} times" if blocks["repeats"] > 1 else ""
     group = f", grouped by {blocks['group']}" if "group" in blocks else ""
     twice = "; answered twice, an item gives the same" if "evaluation" in blocks else ""
     return f"{blocks['items']} items{often}{group}: claims are of {_CLAIMS[blocks['scope']]}{twice}"
+
+
+def _time_in_words(seconds: float) -> str:
+    """Return a time in the largest unit that it is a whole number of."""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        count = seconds / size
+        if count == int(count):
+            return f"{count:g} {unit}" + "s" * (count != 1)
+    return f"{seconds:g} seconds"
 
 
 def exhausted_in_words(blocks: Mapping[str, Any] | None, *, finished: bool) -> str:

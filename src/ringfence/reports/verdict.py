@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ringfence.core.units import PLAIN, Unit
+from ringfence.reports.accounts import account_document, exceeded_in_words
 from ringfence.reports.certificate import (
     certificate_document,
     certificate_lines,
@@ -52,6 +53,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "chance_keeps_limits": verdict.chance_keeps_limits,
         "pulls_used": verdict.pulls_used,
         "budget": verdict.budget,
+        **account_document(verdict.account),
         "finished": verdict.finished,
         "arms": [_arm_document(arm, verdict) for arm in verdict.arms],
         "flips": [_flip_document(flip) for flip in verdict.flips],
@@ -188,7 +190,8 @@ def findings(verdict: Verdict) -> list[str]:
     open_ = {doubt.attribute for doubt in verdict.doubts}
     exact = [name for name in verdict.exact if name not in open_]
     lines += [f"{name} never varied: it is taken to be exact." for name in exact]
-    left_over = verdict.budget - verdict.pulls_used
+    lines += exceeded_in_words(verdict.account)
+    left_over = 0 if verdict.account.arms else verdict.budget - verdict.pulls_used
     if verdict.finished and left_over and withdrawn:
         lines.append(f"{left_over} pulls were not made: those of withdrawn arms go to no other.")
     if verdict.brought:

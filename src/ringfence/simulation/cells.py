@@ -88,7 +88,7 @@ def budget_for(
 
 def smallest_budget(instance: Instance, policy: Policy, *, scales: str = "known") -> int:
     """Return the least budget that a policy accepts."""
-    experiment_of(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget mends
+    experiment_of(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget helps
     budget = policy.minimum_budget(len(instance.arms))
     while not _is_enough(instance, policy, budget, scales):
         budget += 1

@@ -25,7 +25,7 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Doubt:
-    """One reason why a table cannot answer, and what would mend it.
+    """One reason why a table cannot answer, and what would help.
 
     `kind` is one of "missing", "few-rows", "no-variation", "too-close".
     """

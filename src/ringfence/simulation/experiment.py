@@ -360,5 +360,5 @@ class Experiment:
         if tally.misjudged[0]:
             raise InputError(
                 f"policy {self.policy.name!r}: its rule named an arm that is not alive, "
-                f"{tally.misjudged[0]} times. Mend the rule: it must name a survivor's index."
+                f"{tally.misjudged[0]} times. Change the rule: it must name a survivor's index."
             )

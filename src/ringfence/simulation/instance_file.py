@@ -94,8 +94,8 @@ _KEYS = {
 _RULES = {
     "string_type": "must be text in quotes",
     "float_type": "must be a number",
-    "int_type": "must be a whole number. Mend it",
-    "int_from_float": "must be a whole number. Mend it",
+    "int_type": "must be a whole number. Write 60, not '60' or 60.5",
+    "int_from_float": "must be a whole number. Write 60, not '60' or 60.5",
     "list_type": "must be a list in square brackets",
     "dict_type": "must be a table of key = value",
     "model_type": "must be a table of key = value",
@@ -250,7 +250,7 @@ def loaded_function(key: str, text: str, folder: Path) -> Any:
     """Return the user's function, or Own, that "package.module:function" names."""
     found = loaded_object(key, text, folder, "function")
     if not (callable(found) or isinstance(found, Own)):
-        raise InputError(f"{key} = {text!r} must be a function. Mend it.")
+        raise InputError(f"{key} = {text!r} must be a function. Name one.")
     return found
 
 
@@ -262,7 +262,7 @@ def loaded_object(key: str, text: str, folder: Path, what: str) -> Any:
     key = f"{key} = {text!r}"
     module, colon, attribute = text.partition(":")
     if not (module and colon and attribute):
-        raise InputError(f"{key} must read 'package.module:{what}'. Mend it.")
+        raise InputError(f"{key} must read 'package.module:{what}'. Name both.")
     place = str(folder.resolve())
     if place not in sys.path:
         sys.path.insert(0, place)
@@ -279,7 +279,7 @@ def loaded_object(key: str, text: str, folder: Path, what: str) -> Any:
             hint = nearest(attribute, (name for name in vars(home) if not name.startswith("_")))
         elif isinstance(error, ModuleNotFoundError) and error.name == module:
             hint = nearest(module, (file.stem for file in folder.glob("*.py")))
-        raise InputError(f"{key} cannot be loaded: {why}. Mend it or install it.{hint}") from error
+        raise InputError(f"{key} cannot be loaded: {why}. Correct or install it.{hint}") from error
     return found
 
 
@@ -307,7 +307,7 @@ def _metrics(file: _File, problem: Problem) -> list[str]:
         if metric not in file.metrics:
             raise InputError(
                 f"metric {metric!r} is used in an expression but metrics = {file.metrics} does "
-                f"not hold it. Mend the name or add it.{nearest(metric, file.metrics)}"
+                f"not hold it. Correct the name or add it.{nearest(metric, file.metrics)}"
             )
     return file.metrics
 
@@ -491,7 +491,7 @@ def complaint(
 
     `keys` are the known ones by table, `missing` the advice for keys that must be there.
     """
-    # A misspelt key also leaves its right name missing: the misspelling is what to mend.
+    # A misspelt key also leaves its right name missing: the misspelling is what to correct.
     found = error.errors()
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     place = list(first["loc"])

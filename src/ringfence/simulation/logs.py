@@ -262,7 +262,7 @@ def _usable(
         what = f"all {dropped} rows of the table have cells" if dropped else "the table has no rows"
         raise InputError(
             f"{what}{' that hold nothing usable' if dropped else ''}: there is nothing to replay. "
-            "Mend or fill it."
+            "Fill it, or give another table."
         )
     cleaned: dict[str, Any] = {metric: numbers[metric][kept] for metric in metrics}
     cleaned[arm] = [columns[arm][row] for row in kept.tolist()]

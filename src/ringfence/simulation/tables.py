@@ -261,7 +261,9 @@ def _columns_of_csv(file: TextIO, wanted: Sequence[str], named: str) -> Columns:
         columns: dict[str, list[Any]] = {name: [] for name in wanted}
         for number, row in enumerate(reader, start=1):
             if None in row:
-                raise InputError(f"The table's row {number} has more cells than columns. Mend it.")
+                raise InputError(
+                    f"The table's row {number} has more cells than columns. Remove some."
+                )
             for name in wanted:
                 columns[name].append(meant(row[name]))
     except UnicodeDecodeError as error:
@@ -303,7 +305,7 @@ def number_column(values: Sequence[Any], metric: str) -> Any:
     for row in np.flatnonzero(~(np.abs(numbers) <= LARGEST))[:1]:
         raise InputError(
             f"Column {metric!r}, row {row + 1} = {values[row]!r} must be a finite number, at most "
-            f"{LARGEST:g} in size. Mend it or drop the row."
+            f"{LARGEST:g} in size. Change it or drop the row."
         )
     return numbers
 

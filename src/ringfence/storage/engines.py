@@ -170,7 +170,7 @@ def _hindrance(url: str, error: Exception) -> str:
         )
     file = Path(parsed.database)
     if not file.parent.is_dir():
-        return f" There is no folder {str(file.parent)!r}: make it, or mend the path."
+        return f" There is no folder {str(file.parent)!r}: make it, or change the path."
     for path in (file.parent, file):
         if path.exists() and not os.access(path, os.W_OK):
             return (

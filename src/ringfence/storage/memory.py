@@ -246,6 +246,6 @@ def missing(name: str, names: Sequence[str], url: str) -> MissingStudyError:
     """Return the error for a name that no study has."""
     known = f"It has {', '.join(names)}" if names else "It has none"
     return MissingStudyError(
-        f"study {name!r} is not in {url}. {known}; create it, or mend the name."
+        f"study {name!r} is not in {url}. {known}; create it, or correct the name."
         f"{nearest(name, names)}"
     )

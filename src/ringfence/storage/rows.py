@@ -41,11 +41,12 @@ _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)  # what damaged 
 
 
 def harvest_between(
-    connection: Connection, study: int, width: int, first: int, last: int, *, has_hours: bool
-) -> Harvest:
+    connection: Connection, study: int, width: int, first: int, last: int, *,
+    has_hours: bool, has_paid: bool,
+) -> Harvest:  # fmt: skip
     """Return what became of the pulls with first <= number <= last, of `width` metrics each.
 
-    Their hours are read where the study has some.
+    Their hours are read where the study has some, and what they took where prices are learned.
     """
     first, many = max(first, 1), max(_AT_ONCE // width, 1)
     if last - first >= many:
@@ -53,15 +54,24 @@ def harvest_between(
         query = sa.select(sa.func.max(numbers)).where(schema.pulls.c.study == study)
         last = min(last, connection.execute(query).scalar() or 0)
     parts = [
-        _part(connection, study, width, start, min(start + many - 1, last), has_hours=has_hours)
+        _part(
+            connection,
+            study,
+            width,
+            start,
+            min(start + many - 1, last),
+            has_hours=has_hours,
+            has_paid=has_paid,
+        )
         for start in range(first, last + 1, many)
     ]
     return Harvest.joined(parts) if parts else Harvest.of([], width)
 
 
 def _part(
-    connection: Connection, study: int, width: int, first: int, last: int, *, has_hours: bool
-) -> Harvest:
+    connection: Connection, study: int, width: int, first: int, last: int, *,
+    has_hours: bool, has_paid: bool,
+) -> Harvest:  # fmt: skip
     columns = schema.pulls.c
     told, stands_in = columns.state == State.TOLD.value, columns.error.is_not(None)
     failed = columns.state == State.FAILED.value
@@ -75,6 +85,7 @@ def _part(
             (became + sa.case((columns.charged, _CHARGED), else_=0)).label("became"),
             sa.func.coalesce(columns["values"], nothing).label("observed"),
             (sa.func.coalesce(columns.block, NO_HOUR) if has_hours else sa.null()).label("hours"),
+            (sa.func.coalesce(columns.paid, 0) if has_paid else sa.null()).label("paid"),
         )
         .where(columns.study == study, columns.number.between(first, last))
         .order_by(columns.number)
@@ -84,9 +95,10 @@ def _part(
     join = sa.func.string_agg if is_postgres else sa.func.group_concat
     texts = [
         join(sa.cast(rows.c[name], sa.Text), between)
-        for name, between in zip(rows.c.keys(), (",", ",", ",", "", ",", ","), strict=True)
+        for name, between in zip(rows.c.keys(), (",", ",", ",", "", ",", ",", ","), strict=True)
     ]
-    numbers, arms, ordinals, codes, observed, hours = connection.execute(sa.select(*texts)).one()
+    row = connection.execute(sa.select(*texts)).one()
+    numbers, arms, ordinals, codes, observed, hours, paid = row
     if numbers is None:
         return Harvest.of([], width)
     code = np.frombuffer(codes.encode(), np.uint8) - ord("0")
@@ -106,6 +118,9 @@ def _part(
         hours=np.full(len(code), NO_HOUR)
         if hours is None
         else np.fromstring(hours, np.int64, sep=","),
+        paid=np.zeros(len(code), np.int64)
+        if paid is None
+        else np.fromstring(paid, np.int64, sep=","),
     )
     order = np.fromstring(numbers, np.int64, sep=",")
     if (np.diff(order) > 0).all():
@@ -195,8 +210,7 @@ def pull_of(row: Any) -> PullFact:
     """Return the pull of a row."""
     what, values = f"pull {row['number']}", row["values"]
     _require_whole(what, row, _WHOLE_OF_PULL)
-    if row["block"] is not None:
-        _require_whole(what, row, ("block",))
+    _require_whole(what, row, [key for key in ("block", "paid") if row[key] is not None])
     if row["state"] not in _STATES:
         raise _damaged(what, "state", row["state"])
     facts = {key: row[key] for key in row if key != "study"}
@@ -230,6 +244,7 @@ def item_of(number: int, text: str) -> Any:
 def pardon_row(pardon: Pardon) -> dict[str, Any]:
     """Return a pardon as columns."""
     content = {"arms": pardon.arms, "void": pardon.void, "reopened": pardon.reopened}
+    content |= {"sunk": pardon.sunk} if pardon.sunk else {}
     return {"after": pardon.after, "content": json.dumps(content)}
 
 
@@ -241,6 +256,7 @@ def pardon_of(row: Any) -> Pardon:
         plain = json.loads(row["content"])
         return Pardon(
             after=row["after"],
+            sunk=tuple((int(arm), int(amount)) for arm, amount in plain.get("sunk", ())),
             arms=tuple((int(arm), int(ordinal)) for arm, ordinal in plain["arms"]),
             void=tuple(map(int, plain["void"])),
             reopened=int(plain["reopened"]),

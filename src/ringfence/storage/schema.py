@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0011"
+HEAD = "0012"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -74,6 +74,7 @@ pulls = Table(
     Column("charged", Boolean, nullable=False),
     Column("extras", Text),  # JSON: further numbers by name
     Column("block", BigInteger),  # the hour in which it was first asked for
+    Column("paid", BigInteger),  # what it took of the budget, where prices are learned
 )
 # Leases that may have run out: only issued pulls are in it, however many were told.
 Index(

@@ -58,7 +58,7 @@ _MANY = 500  # numbers in one IN (...)
 _MANY_ITEMS = 10_000  # rows that are written at once
 _CHANGES = (  # what of a pull may be another once it was issued
     *("state", "lease", "deadline", "failures", "run_out", "holder"),
-    *("values", "cost", "error", "charged", "extras"),
+    *("values", "cost", "error", "charged", "extras", "paid"),
 )
 _CLOCK_OF_THE_SERVER: Any = sa.cast(
     sa.extract("epoch", sa.func.clock_timestamp()), sa.Double
@@ -295,6 +295,7 @@ class SqlLedger:
         return harvest_between(
             self._connection, self._study, width, first, last,
             has_hours="every" in self.definition.blocks,
+            has_paid=self.definition.learns_prices,
         )  # fmt: skip
 
     def survey(self, first: int, last: int) -> Survey | None:

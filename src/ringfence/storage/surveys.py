@@ -31,7 +31,12 @@ def survey_between(
     wanted = [columns[key] for key in (*_WHOLE, "state", "charged")]
     query = (
         sa.select(
-            *wanted, columns.error.is_not(None), columns["values"], columns.extras, columns.block
+            *wanted,
+            columns.error.is_not(None),
+            columns["values"],
+            columns.extras,
+            columns.block,
+            columns.paid,
         )
         .where(columns.study == study, columns.number.between(first, last))
         .order_by(columns.number)
@@ -41,17 +46,18 @@ def survey_between(
         return Survey.of([], width)
     found = list(zip(*rows, strict=True))
     whole, others = found[: len(_WHOLE)], found[len(_WHOLE) :]
-    states, charged, has_error, values, extras, hours = others
+    states, charged, has_error, values, extras, hours, paid = others
     if any({*map(type, one)} != {int} for one in whole) or not _STATES.issuperset(states):
         return None
-    if not {*map(type, hours)} <= {int, type(None)}:
+    if not {*map(type, hours), *map(type, paid)} <= {int, type(None)}:
         return None
     observed, extras_fit = _values_of(values, width), _extras_fit(extras)
     if observed is None or extras_fit is None:
         return None
     return Survey.of_columns(
-        whole[:_SURVEYED], states, charged, has_error, observed, hours, extras_fit=extras_fit
-    )
+        whole[:_SURVEYED], states, charged, has_error, observed, hours, paid,
+        extras_fit=extras_fit,
+    )  # fmt: skip
 
 
 def _values_of(texts: Sequence[str | None], width: int) -> tuple[Mask, Floats] | None:

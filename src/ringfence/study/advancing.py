@@ -8,12 +8,13 @@ import math
 
 import numpy as np
 
-from ringfence.study.deciding import Standing, last_round, next_round
+from ringfence.study.deciding import last_round, next_round
 from ringfence.study.facts import Head, Round
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
-from ringfence.study.stopping import PROVEN, what_is_proven
+from ringfence.study.standing import Standing
+from ringfence.study.stopping import PROVEN, Proven, what_is_proven
 
 
 def resolved_through(ledger: Ledger, head: Head) -> int:
@@ -49,7 +50,7 @@ def round_after(
         proven = what_is_proven(plan, ledger, before, least)
         if not proven.ends and _all_are_seen(before, standing, reader):
             decided = next_round(
-                plan, before, standing, reader.book, through=least, settled=proven.settled
+                plan, before, standing, reader.book, through=least, proven=facts_of(plan, proven)
             )
             if not decided.is_last:
                 return decided
@@ -58,10 +59,16 @@ def round_after(
         standing = reader.catch_up(ledger, head, until=before.end)
     proven = what_is_proven(plan, ledger, before, before.end)
     if proven.ends:
-        return last_round(plan, before, standing, {PROVEN: proven.ends.value}, through=before.end)
+        ended = {PROVEN: proven.ends.value}
+        return last_round(plan, before, standing, ended, through=before.end)
     return next_round(
-        plan, before, standing, reader.book, through=before.end, settled=proven.settled
+        plan, before, standing, reader.book, through=before.end, proven=facts_of(plan, proven)
     )
+
+
+def facts_of(plan: Plan, proven: Proven) -> dict[str, object]:
+    """Return what a round says of proofs, where the study ends by them."""
+    return proven.facts() if plan.definition.stop else {}
 
 
 def _all_are_seen(before: Round, standing: Standing, reader: Reader) -> bool:

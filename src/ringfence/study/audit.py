@@ -12,17 +12,21 @@ from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.changing import Change, changes_of
+from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
+from ringfence.study.paying import reserved_of
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.reading import Reader
 from ringfence.study.sharing_audit import problems_of_items
 from ringfence.study.stock import AT_ONCE, Advance, Stock, readable, take_stock
+from ringfence.study.stopping import PROVEN
 
 _ROUNDS_AT_ONCE = 64
 _NOISE, _BATCHES = "the noise", "the rule for large batches"  # what may be of another edition
-_EDITIONS = ("edition", "noise", "groups")
+_PROOFS = "the tests of proofs"
+_EDITIONS = ("edition", "noise", "groups", "proofs")
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Audit:
     failed: int
     lost: int
     void: int
-    budget: int
+    budget: float
     changes: tuple[Change, ...] = ()
 
     @property
@@ -79,12 +83,12 @@ def audit(
     course = _course(plan, ledger, stock)
     _, unbrought = readable(ledger.past, lambda _: (), ())
     problems = [*stock.unread, *course.unread, *unbrought, *ungranted, *course.shapes]
-    others: dict[str, list[int]] = {_NOISE: [], _BATCHES: []}
+    others: dict[str, list[int]] = {_NOISE: [], _BATCHES: [], _PROOFS: []}
     changes = list[Change]()
     if not problems:
         problems += _pardons(plan, ledger, pardons)
     if not problems:  # nothing can be counted where something is missing
-        problems += [*_budget(head, stock), *course.numbering]
+        problems += [*_budget(plan, ledger, stock, pardons), *course.numbering]
     problems += stock.problems
     if not problems:
         problems += problems_of_items(plan, ledger, stock)
@@ -102,7 +106,7 @@ def audit(
         failed=stock.failed,
         lost=stock.lost,
         void=stock.void,
-        budget=head.budget,
+        budget=plan.in_unit(head.budget),
         changes=tuple(changes),
     )
 
@@ -194,15 +198,31 @@ def _is_void(pull: PullFact) -> bool:
     return pull.charged and (pull.state == State.FAILED or pull.stands_in)
 
 
-def _budget(head: Head, stock: Stock) -> list[str]:
-    problems = []
-    if stock.charged > head.budget:
-        problems.append(f"{stock.charged} is charged, more than the budget of {head.budget}")
+def _budget(plan: Plan, ledger: Ledger, stock: Stock, pardons: Sequence[Pardon]) -> list[str]:
+    """Require that no more is spent and reserved than there is, where that can be known before."""
+    problems, head = [], ledger.head
+    taken = stock.charged + sum(amount for one in pardons for _, amount in one.sunk)
+    if plan.learns_prices:
+        taken += reserved_of(plan, ledger).total
+    if taken > head.budget and not _may_exceed(plan, stock):
+        problems.append(
+            f"{plan.in_words(taken)} is charged, more than the budget of "
+            f"{plan.in_words(head.budget)}"
+        )
     if stock.open != head.unresolved:
         problems.append(f"{stock.open} pulls are issued, but {head.unresolved} are said to be")
     if head.finished and stock.open:
         problems.append(f"the study is finished, but {stock.open} pulls are issued")
     return problems
+
+
+def _may_exceed(plan: Plan, stock: Stock) -> bool:
+    """Tell whether a budget may be exceeded: prices are learned, or a cap did not hold."""
+    if not plan.learns_prices:
+        return False
+    pricing, tries = plan.require_pricing, plan.definition.retries + 1
+    caps = np.array(pricing.caps, np.int64) * tries
+    return not pricing.is_capped or bool((stock.most > caps).any())
 
 
 def _numbering(one: Round, places: Integers, *, is_last: bool) -> list[str]:
@@ -269,6 +289,11 @@ def _is_of_other_batches(one: Round, again: Round) -> bool:
     return bool(one.seen.get("groups", 1) != again.seen.get("groups", 1))
 
 
+def _is_of_other_proofs(plan: Plan, one: Round) -> bool:
+    """Tell whether a round was decided when proofs, or what they ask for, were other ones."""
+    return bool(plan.definition.stop) and one.seen.get("proofs", 1) != PROOFS_EDITION
+
+
 def _notes(others: Mapping[str, Sequence[int]]) -> list[str]:
     checked = "the evidence was checked, the choice cannot be made again"
     return [
@@ -316,6 +341,10 @@ def _decisions(
         if _is_of_another_rule(plan, one):
             again = _with_choice(again, one)
         wrong = _differences(one, again)
+        if wrong and _is_of_other_proofs(plan, one):
+            again = _with_proofs(again, one)
+            others[_PROOFS].append(one.number)
+            wrong = _differences(one, again)
         if wrong and _is_of_other_batches(one, again):
             again = _with_choice(again, one)
             others[_BATCHES].append(one.number)
@@ -338,6 +367,14 @@ def _decisions(
 
 def _with_choice(again: Round, one: Round) -> Round:
     return replace(again, allocation=one.allocation, alive=one.alive, left=one.left)
+
+
+def _with_proofs(again: Round, one: Round) -> Round:
+    """Return a round that was decided again, with what it made of other proofs."""
+    known = {key: again.seen.get(key, value) for key, value in one.seen.items()}
+    proven = {key: one.seen[key] for key in (SETTLED, ASKED, PROVEN) if key in one.seen}
+    again = replace(_with_choice(again, one), is_last=one.is_last, phase=one.phase)
+    return replace(again, seen=known | proven)
 
 
 def _with_noise(again: Round, one: Round) -> Round:

@@ -4,9 +4,11 @@ The rules are the policies' own functions, the very same that are simulated. Wha
 on the definition, the budget and the observations alone. May touch policies and core.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from ringfence.core.errors import InputError
 from ringfence.core.gaps import pair
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.core.schedule import Phase
+from ringfence.core.settling import Asked, nothing_asked
 from ringfence.core.streams import round_stream
 from ringfence.policies.course import Opening, asked
 from ringfence.policies.evidence import Evidence
@@ -33,42 +36,15 @@ from ringfence.study.facts import (
     Rejection,
     Round,
 )
+from ringfence.study.paying import PRICES, RESERVES
 from ringfence.study.plan import Plan
+from ringfence.study.rationing import first_pulls_paid, phase_pulls_paid
 from ringfence.study.snapshot import Snapshot
+from ringfence.study.standing import Standing
 
 SETTLED = "settled"  # the key of a round that says which arms get no more
-
-
-@dataclass(frozen=True)
-class Standing:
-    """What a decision rests on, besides the observations in the book.
-
-    `spent` is what was charged so far; `broken` arms failed too often in a row. Arms that come
-    `back` were pardoned. By arm, `missing` are the pulls of its rounds that were never made or are
-    void, and `lost` those of the last round that will never report. `gone` arms are named with the
-    phase in which they first had no pulls. Pulls `in_flight`, by arm, were decided and are not
-    seen; what they cost is `promised`.
-    """
-
-    budget: int
-    spent: int
-    broken: Sequence[int]
-    back: Sequence[int] = ()
-    missing: Sequence[int] = ()
-    lost: Sequence[int] = ()
-    gone: Sequence[tuple[int, int]] = ()
-    in_flight: Sequence[int] = ()
-    promised: int = 0
-
-    @property
-    def left(self) -> int:
-        """What may still be spent."""
-        return self.budget - self.spent - self.promised
-
-    def had(self, before: Round, arm: int) -> int:
-        """Return how many pulls an arm had, with those that failed."""
-        missing = self.missing[arm] if self.missing else 0
-        return before.before[arm] + before.allocation[arm] - missing
+PROOFS_EDITION = 2  # raise it with whatever proves, or asks, otherwise; the first did not say so
+ASKED = "asked"  # the key of a round that says which questions are open
 
 
 def next_round(
@@ -79,14 +55,14 @@ def next_round(
     *,
     lag: int = 1,
     through: int = 0,
-    settled: Sequence[int] = (),
+    proven: Mapping[str, Any] = MappingProxyType({}),
 ) -> Round:
     """Return the round after `before`, of which pulls may be in flight only where there is a lag.
 
     A budget raised within a phase is taken up at its end: the phase is first brought to its new
     total, and then ends. A first round is told the `lag` of the study. With one, the pulls
-    `through` some number are in the book. Arms that are `settled` get no more from an adaptive
-    policy, so long as others can have it.
+    `through` some number are in the book. `proven` is what a round says of proofs: arms that are
+    settled get no more from an adaptive policy, so long as others can have it.
     """
     seen = _situation(plan, before, standing, through)
     if before is None:
@@ -96,35 +72,38 @@ def next_round(
     alive = np.array(before.alive)
     alive[list(standing.back)] = True
     opening = _opening(plan, alive, standing, book, plan.room(before))
-    left = _withdraw(plan, alive, standing, book, spared=list(opening))
+    first = _further_first_pulls(plan, before, alive, standing, book)
+    spared = [*opening, *np.flatnonzero(first).tolist()]
+    left = _withdraw(plan, alive, standing, book, spared=spared)
     if not alive.any():
         nothing = [0] * plan.arm_count
         return _round(plan, before, before.phase, nothing, alive, left, seen, is_last=True)
-    allowance = plan.allowance(standing.budget)
-    promised = standing.spent + standing.promised
-    evidence = book.evidence(alive, plan.priority, left=allowance.left(promised))
-    if standing.in_flight:
-        evidence = evidence._replace(in_flight=np.array(standing.in_flight, np.int64))
+    if (first := np.where(alive, first, 0)).any():
+        return _round(plan, before, before.phase, first.tolist(), alive, left, seen)
+    evidence = _evidence(plan, alive, standing, book)
     seen |= {
         "noise": NOISE_EDITION,
         "counts": evidence.counts.tolist(),
         "estimates": evidence.estimates.tolist(),
         "scales": evidence.scales.tolist(),
     }
-    if opening and not plan.policy.has_phases:
+    if opening and (not plan.policy.has_phases or plan.learns_prices):
         allocation = [opening.get(arm, 0) for arm in range(plan.arm_count)]
-        return _round(plan, before, before.phase + 1, allocation, alive, left, seen)
-    phases = plan.opening(standing.budget).phases
+        phase = before.phase + (not plan.policy.has_phases)
+        return _round(plan, before, phase, allocation, alive, left, seen)
+    phases = plan.opening(standing.budget, standing.prices).phases
     is_other = standing.budget != before.seen["budget"] or standing.back or opening
-    if phases and (is_other or plan.definition.stop):
+    if phases and (is_other or plan.definition.stop or plan.learns_prices):
         allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing, opening)
         if sum(allocation) > 0:
             allocation = _step(plan, before, allocation, opening)
             return _round(plan, before, before.phase, allocation, alive, left, seen)
     room, turns = plan.room(before), plan.priority
-    if settled and not phases:
-        seen[SETTLED] = list(settled)
-        room, turns = _without(settled, room, alive), _ranks(book.counts)
+    if proven and not phases:
+        seen |= proven
+        evidence = evidence._replace(asked=_asked(plan, proven[ASKED], proven[SETTLED]))
+        if proven[SETTLED]:
+            room, turns = _without(proven[SETTLED], room, alive), _ranks(book.counts)
     decided = _decide(plan, before, standing, evidence, room)
     allocation = decided.allocation
     if phases and decided.goes_on:
@@ -132,7 +111,7 @@ def next_round(
         allocation = _step(plan, before, allocation)
     is_last = not decided.goes_on
     if not phases and not is_last:
-        allocation = handed_on(allocation, room, alive, turns, plan.prices)
+        allocation = handed_on(allocation, room, alive, turns, standing.reserves or plan.prices)
         is_last = not any(allocation)  # every item was seen
     if decided.is_cut:
         seen["groups"] = GROUPS_EDITION
@@ -162,9 +141,25 @@ def _situation(
         "spent": standing.spent,
         "edition": plan.policy.edition,
     }
+    if plan.learns_prices:
+        seen |= {PRICES: list(standing.prices), RESERVES: list(standing.reserves)}
+    if plan.definition.stop:
+        seen["proofs"] = PROOFS_EDITION
     if before is not None and before.lag > 1:
         seen |= {"lag": before.lag, "through": through}
     return seen
+
+
+def _evidence(plan: Plan, alive: Mask, standing: Standing, book: Book) -> Evidence:
+    """Return what the rules see, with prices and what is left by what is known of both."""
+    allowance = plan.allowance(standing.budget, standing.prices)
+    taken = standing.spent + standing.expected
+    evidence = book.evidence(alive, plan.priority, left=allowance.left(taken))
+    if plan.learns_prices:
+        evidence = evidence._replace(prices=allowance.relative)
+    if standing.in_flight:
+        evidence = evidence._replace(in_flight=np.array(standing.in_flight, np.int64))
+    return evidence
 
 
 @dataclass(frozen=True)
@@ -179,6 +174,18 @@ class _Decision:
     phase: int
     allocation: list[int]
     left: list[Rejection]
+
+
+def _asked(plan: Plan, facts: Mapping[str, Any], settled: Sequence[int]) -> Asked:
+    """Return the open questions as rules see them; of all arms before one has looked."""
+    asked = nothing_asked(plan.arm_count)
+    if facts["needs"]:
+        asked.needs[:] = [math.inf if one is None else one for one in facts["needs"]]
+        asked.ways[:] = facts["ways"]
+        asked.leader[0] = facts["leader"]
+        asked.arms[:] = True
+        asked.arms[list(settled)] = False
+    return asked
 
 
 def _ranks(counts: Integers) -> Integers:
@@ -201,9 +208,9 @@ def _decide(
     Its state is what the definition, the budget and the round before say, so that a decision can
     be made again from what is stored.
     """
-    course, opening = plan.course, plan.opening(standing.budget)
-    allowance = plan.allowance(standing.budget)
-    cheapest = int(allowance.array[evidence.alive].min())
+    course, opening = plan.course, plan.opening(standing.budget, standing.prices)
+    reserves = plan.allowance(standing.budget, standing.reserves).array
+    cheapest = int(reserves[evidence.alive].min())
     size = max(0, min(plan.definition.batch, standing.left // cheapest))
     slots = 0 if plan.policy.has_phases else size
     if evidence.sharing is not None:
@@ -222,7 +229,7 @@ def _decide(
     with rules_in_words(plan.policy):
         goes_on = bool(plan.decide(seen, state, uniforms, size, fresh))
     if goes_on and slots > 0:  # phases are cut to what is paid for by whoever fills them
-        goes_on = keep_paid(fresh, allowance.array, standing.left, plan.priority)
+        goes_on = keep_paid(fresh, reserves, standing.left, plan.priority)
     if state.faults[0]:
         raise InputError(f"policy {plan.policy.name!r}: its rule named an arm that is not alive.")
     left = _rejections(
@@ -268,10 +275,10 @@ def _opening(
     is enough: lost pulls are no reason to withdraw an arm. All of it as there is budget, and as
     each arm has room.
     """
-    prices = plan.prices
+    prices = standing.reserves or plan.prices
     wanted = plan.least_pulls
     if not plan.policy.has_phases:
-        wanted = max(wanted, plan.first_pulls(standing.budget))
+        wanted = max(wanted, plan.opening(standing.budget, standing.prices).first_pulls)
     pulls, least = dict[int, int](), dict[int, int]()
     for arm in np.flatnonzero(alive & ~book.is_seen).tolist():
         lacks = plan.least_pulls - int(book.counts[arm])
@@ -336,8 +343,29 @@ def _rejections(plan: Plan, seen: Evidence, dropped: Sequence[int]) -> list[Reje
     return left
 
 
+def _further_first_pulls(
+    plan: Plan, before: Round, alive: Mask, standing: Standing, book: Book
+) -> Integers:
+    """Return what arms get before they are judged, where the first round did not pay for it."""
+    running = alive.copy()
+    running[list(standing.broken)] = False
+    pulls = [0] * plan.arm_count
+    if plan.learns_prices and running.any():
+        phases = plan.opening(standing.budget, standing.prices).phases
+        if phases and not book.is_seen[running].all():
+            pulls = phase_pulls_paid(plan, phases, before.phase, before, running, standing)
+        elif not phases and before.phase == 0:
+            pulls = first_pulls_paid(plan, before, running, standing)
+    return np.array(pulls, np.int64)
+
+
 def _first_allocation(plan: Plan, standing: Standing) -> list[int]:
     opening, everyone = plan.opening(standing.budget), np.ones(plan.arm_count, np.bool_)
+    if plan.learns_prices and not opening.phases:
+        return first_pulls_paid(plan, None, everyone, standing)
+    if plan.learns_prices:
+        allocation = _phase_allocation(plan, opening.phases, 0, None, everyone, standing)
+        return _step(plan, None, allocation)
     if not opening.phases:
         return [opening.first_pulls] * plan.arm_count
     totals = _totals(plan, opening.phases, 0, everyone, standing)
@@ -369,7 +397,7 @@ def _phase_allocation(
     plan: Plan,
     phases: tuple[Phase, ...],
     phase: int,
-    before: Round,
+    before: Round | None,
     alive: Mask,
     standing: Standing,
     opening: Mapping[int, int] = MappingProxyType({}),
@@ -377,8 +405,11 @@ def _phase_allocation(
     """Return what brings every survivor to the total that the phase asks for.
 
     By totals, so that a budget raised in between, or an arm that comes back, takes effect from
-    this phase on. Arms in the `opening` get at least the pulls that they lack.
+    this phase on. Arms in the `opening` get at least the pulls that they lack. Where prices are
+    learned it is what the phase's ration pays for next.
     """
+    if before is None or plan.learns_prices:
+        return phase_pulls_paid(plan, phases, phase, before, alive, standing)
     totals, cost = _totals(plan, phases, phase, alive, standing), plan.allowance(0).cost
     allocation, room = [0] * plan.arm_count, plan.room(before)
     for arm in np.flatnonzero(alive).tolist():

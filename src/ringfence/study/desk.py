@@ -21,6 +21,7 @@ from ringfence.study.items import Items
 from ringfence.study.lagging import first_lag
 from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.pardoning import NOBODYS, Pardoning
+from ringfence.study.paying import settled, settled_failure
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
 from ringfence.study.reading import Reader, View, pulse_of
@@ -108,7 +109,7 @@ class Desk:
         to be gone, its leases have run out.
         """
         if not isinstance(count, Integral) or not 1 <= count <= MOST_AT_ONCE:
-            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Mend it.")
+            raise InputError(f"n = {count!r} must be whole, from 1 to {MOST_AT_ONCE}. Use 1.")
         reader = self._lookout.reader
         with self.storage.writing(self.name) as ledger:
             self._lookout.require_same(ledger)
@@ -168,9 +169,15 @@ class Desk:
         )
         return self._fail(ledger, head, replace(pull, error=error), timed_out=False)
 
-    def _fail(self, ledger: Ledger, head: Head, pull: PullFact, *, timed_out: bool) -> Head:
+    def _fail(
+        self, ledger: Ledger, head: Head, pull: PullFact, *, timed_out: bool,
+        cost: float | None = None,
+    ) -> Head:  # fmt: skip
         """Record a pull as failed, or tell what stands in; return where the study stands then."""
         values = stand_in(self.plan, timed_out=timed_out) if pull.charged else None
+        if values is not None and cost is None and self.plan.learns_prices:
+            cost = values[self.plan.price_column]
+        pull = settled_failure(self.plan, ledger, pull, cost, is_over=True)
         state = State.FAILED if values is None else State.TOLD
         failed = replace(pull, state=state, values=values, failures=pull.failures + 1)
         ledger.set_pulls([failed])
@@ -258,16 +265,15 @@ class Desk:
                     done[pull.number] = "already-told"
                     continue
                 self._require_leased(pull, report.lease)
-                changed.append(
-                    replace(
-                        pull,
-                        state=State.TOLD,
-                        values=report.values,
-                        cost=report.cost,
-                        error=None,
-                        extras=report.extras or None,
-                    )
+                told = replace(
+                    pull,
+                    state=State.TOLD,
+                    values=report.values,
+                    cost=pull.cost if self.plan.learns_prices else report.cost,
+                    error=None,
+                    extras=report.extras or None,
                 )
+                changed.append(settled(self.plan, told))
             for number in by_number:
                 if number not in done:
                     raise self._unknown(ledger, number)
@@ -286,12 +292,14 @@ class Desk:
         charge: bool,
         retry: bool,
         timed_out: bool = False,
+        cost: float | None = None,
     ) -> str:
         """Record that an evaluation failed: `retry` if it will be issued again, else `failed`.
 
         It is `failed` too where the study says what is told in place of a failure. One that is not
         charged was lost: no failure of its arm. The same failure of the same lease said again is
-        `already-failed`, and changes nothing.
+        `already-failed`, and changes nothing. The `cost` of what failed is taken from a budget
+        whose prices are learned, whatever becomes of the pull.
         """
         error = _storable(error)
         with self.storage.writing(self.name) as ledger:
@@ -302,10 +310,10 @@ class Desk:
             if retry and pull.failures < self.plan.definition.retries:
                 # Its lease is over at once: whoever asks next gets it, with the same seed.
                 again = replace(_given_back(pull), failures=pull.failures + 1, error=error)
-                ledger.set_pulls([again])
+                ledger.set_pulls([settled_failure(self.plan, ledger, again, cost, is_over=False)])
                 return "retry"
             failed = replace(pull, error=error, charged=charge)
-            ledger.set_head(self._fail(ledger, ledger.head, failed, timed_out=timed_out))
+            ledger.set_head(self._fail(ledger, ledger.head, failed, timed_out=timed_out, cost=cost))
         return "failed"
 
     def lose(self, number: int, lease: int, error: str = "") -> str:
@@ -392,22 +400,23 @@ class Desk:
         The budget that the study has changes nothing: a call may be made again.
         """
         if not isinstance(budget, Integral):
-            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Mend it.")
+            raise InputError(f"budget = {budget!r} must be a whole number of pulls. Write 60.")
         with self.storage.writing(self.name) as ledger:
             head = ledger.head
             if budget == head.budget:
                 return
             if budget < head.budget:
                 raise InputError(
-                    f"budget = {budget} is less than the {head.budget} pulls that study "
-                    f"{self.name!r} has. A budget can only rise: mend it."
+                    f"budget = {self.plan.in_words(budget)} is less than the "
+                    f"{self.plan.in_words(head.budget)}{self.plan.pulls_in_words} that study "
+                    f"{self.name!r} has. A budget can only rise: give more."
                 )
             if head.finished and not self.plan.policy.takes_up_more:
                 raise InputError(
                     f"study {self.name!r} is finished: {self.plan.policy.name} has dropped its "
                     "other arms for good. Begin a new study and import these observations."
                 )
-            self.plan.first_pulls(budget)  # refuses what is no budget
+            self.plan.opening(budget)  # refuses what is no budget
             ledger.set_head(halting.going_on(replace(head, budget=int(budget))))
 
     def stop(self) -> str:

@@ -47,7 +47,7 @@ def _moved(plan: Plan, place: int, threshold: float) -> Plan:
             "limit that is a number."
         )
     if not isinstance(threshold, Real) or not math.isfinite(threshold):
-        raise InputError(f"threshold = {threshold!r} must be a finite number. Mend it.")
+        raise InputError(f"threshold = {threshold!r} must be finite. Give a number.")
     changed = replace(constraints[place], threshold=float(threshold))
     others = (*constraints[:place], changed, *constraints[place + 1 :])
     return replace(plan, problem=replace(plan.problem, constraints=others))

@@ -13,8 +13,9 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.codes import Code
+from ringfence.core.pricing import Pricing
 
-_SPARED = ("prices", "blocks", "lag", "stop", "units")
+_SPARED = ("prices", "blocks", "lag", "stop", "units", "pricing")
 NO_HOUR = -1  # in arrays, where no hour was kept
 FAILED_METRIC = "failed"  # built in, where expressions use it and a study has none of its own
 
@@ -33,11 +34,13 @@ class Definition:
     `failed` is the built-in one: 0 where nobody tells it, 1 in place of a failure. With
     `counts_lost`, as in studies of earlier versions, a lost pull is one of too many in a row.
     `answer` is which arms are asked for. `prices` are what a pull takes of the budget, by arm, both
-    in the smallest amount that counts; without them the budget is one of pulls. With a `lag` pull
-    t is decided from the pulls up to t - lag; without one, whoever begins the study says. `blocks`
-    say what pulls of different arms share, as `study/sharing.py` reads it. With a `stop` the study
-    ends when its answer is proven at that "confidence", as `study/stopping.py` reads it. The texts
-    of `objective` and `constraints` are kept as they were written; `units` are those of metrics.
+    in the smallest amount that counts; without them the budget is one of pulls. `pricing` is what
+    was written of them, also of those that are learned, as core's `Pricing` keeps it. With a `lag`
+    pull t is decided from the pulls up to t - lag; without one, whoever begins the study says.
+    `blocks` say what pulls of different arms share, as `study/sharing.py` reads it. With a `stop`
+    the study ends when its answer is proven at that "confidence", as `study/stopping.py` reads it.
+    The texts of `objective` and `constraints` are kept as they were written; `units` are those of
+    metrics.
     """
 
     name: str
@@ -66,11 +69,22 @@ class Definition:
     lag: int | None = None
     stop: Mapping[str, Any] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    pricing: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def arm_names(self) -> tuple[str, ...]:
         """The arms in their order."""
         return tuple(self.arms)
+
+    @property
+    def learns_prices(self) -> bool:
+        """Whether a metric says what a pull cost."""
+        return bool(self.pricing.get("metric"))
+
+    @property
+    def written_prices(self) -> dict[str, Any]:
+        """What was said of prices, under the keys of study files; nothing where pulls have none."""
+        return Pricing.from_dict(self.pricing).written(self.arm_names) if self.pricing else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the definition as plain values, for storage; of `_SPARED` only what it has."""
@@ -118,7 +132,8 @@ class PullFact:
     that was told and has an `error` failed: its values were told in place of that. `block` is the
     hour in which it was first asked for, where hours are what pulls share. A failed pull
     that is not charged was lost, through no fault of its arm; a cancelled one, of a withdrawn arm,
-    is never charged. `extras` are further numbers that came with its values.
+    is never charged. `extras` are further numbers that came with its values. `paid` is what it took
+    of a budget whose prices are learned, in smallest amounts; `cost` what was told of that.
     """
 
     number: int
@@ -137,6 +152,7 @@ class PullFact:
     holder: str | None = None  # the process that holds the lease, where it said so
     extras: Mapping[str, float] | None = None
     block: int | None = None
+    paid: int | None = None
 
     @property
     def stands_in(self) -> bool:
@@ -154,7 +170,8 @@ class Harvest:
     """What became of many pulls, as arrays in the order of their numbers.
 
     `values` [pull, metric] are NaN where a pull was not told. Those that `stand_in` were told in
-    place of a failure. `hours` are -1 where none was kept.
+    place of a failure. `hours` are -1 where none was kept. `paid` is nothing where prices are not
+    learned.
     """
 
     arms: Integers
@@ -165,6 +182,7 @@ class Harvest:
     stand_in: Mask
     values: Floats
     hours: Integers
+    paid: Integers
 
     @classmethod
     def of(cls, pulls: Sequence["PullFact"], metric_count: int) -> "Harvest":
@@ -182,6 +200,7 @@ class Harvest:
             hours=np.array(
                 [NO_HOUR if pull.block is None else pull.block for pull in pulls], dtype=np.int64
             ),
+            paid=np.array([pull.paid or 0 for pull in pulls], dtype=np.int64),
         )
 
     def part(self, places: slice | Integers) -> "Harvest":
@@ -189,15 +208,15 @@ class Harvest:
         return Harvest(*(getattr(self, one.name)[places] for one in fields(self)))
 
     def without(self, places: Integers) -> "Harvest":
-        """Return the same pulls, some as if they had been cancelled: uncharged, nothing told."""
+        """Return the same pulls, some as if they had been cancelled: unpaid, nothing told."""
         if not len(places):
             return self
         masks = {
             key: getattr(self, key).copy()
-            for key in ("is_told", "is_failed", "is_charged", "stand_in")
+            for key in ("is_told", "is_failed", "is_charged", "stand_in", "paid")
         }
         for mask in masks.values():
-            mask[places] = False
+            mask[places] = 0
         return replace(self, **masks)
 
     @classmethod
@@ -426,10 +445,12 @@ class Pardon:
 
     `void` pulls, which the round was decided from, are as if they had been cancelled; so many later
     ones were `reopened`: issued again. `arms` are those that come back, each with the ordinal from
-    which on its failures count again towards too many in a row.
+    which on its failures count again towards too many in a row. `sunk` is what was told as the cost
+    of these pulls, by arm in smallest amounts: it stays spent.
     """
 
     after: int
     arms: tuple[tuple[int, int], ...]
     void: tuple[int, ...] = ()
     reopened: int = 0
+    sunk: tuple[tuple[int, int], ...] = ()

@@ -13,6 +13,7 @@ from ringfence.core.errors import MissingStudyError, one_line
 from ringfence.study.ahead import Ahead
 from ringfence.study.begun import Begun
 from ringfence.study.facts import Head, Round, State
+from ringfence.study.paying import reserved_of
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger, Storage
 from ringfence.study.reading import Reader, View
@@ -109,6 +110,8 @@ class Lookout:
                 errors=self._last_errors(reader, ledger),
                 failures=reader.failures,
                 harvest=ledger.harvest(1, head.issued) if samples and self._proves else None,
+                paid=reader.paid,
+                open=None if self.plan.pricing is None else reserved_of(self.plan, ledger),
             )
         if kept is not None:
             storage.keep(self.plan.definition.name, kept)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ringfence.core.errors import InputError, ShapeError, closest
+from ringfence.study.paying import amount_of
 from ringfence.study.plan import Plan
 
 MOST_EXTRAS = 100
@@ -86,10 +87,15 @@ def _extras(further: Mapping[Any, Any]) -> tuple[dict[str, float], tuple[str, ..
 
 
 def inside(plan: Plan, values: Sequence[float]) -> tuple[float, ...]:
-    """Return an observation's values if all are within stated bounds, or refuse it."""
+    """Return an observation's values if all are within stated bounds, or refuse it.
+
+    So must what a pull cost be an amount, where it says its own price.
+    """
     error = plan.noise.outside(plan.metrics, values)
     if error is not None:
         raise error
+    if plan.learns_prices:
+        amount_of(plan.require_pricing, values[plan.price_column])
     return tuple(values)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ringfence.core.allowance import Allowance
 from ringfence.core.errors import InputError
 from ringfence.study.facts import Head, Pardon, PullFact, State
 from ringfence.study.halting import going_on
@@ -85,6 +86,7 @@ class Pardoning:
                 arms=tuple(sorted(named.items())),
                 void=tuple(sorted(pull.number for pull in void)),
                 reopened=len(reopened),
+                sunk=_sunk([*again, *void]) if self.plan.learns_prices else (),
             )
         )
         ledger.set_head(
@@ -127,7 +129,8 @@ class Pardoning:
         head, reader = self.ledger.head, Reader(self.plan)
         standing = reader.catch_up(self.ledger, head)
         lacks = self.plan.least_pulls - int(reader.book.counts[arm])
-        left = standing.budget - standing.spent - self._open_cost(head, reader)
+        reserves = self.plan.allowance(head.budget, standing.reserves)
+        left = standing.budget - standing.spent - self._open_cost(head, reader, reserves)
         is_pulled = reader.last is not None and reader.last.alive[arm]
         room = int(self.plan.room(reader.last)[arm])
         if lacks > room and not is_pulled:
@@ -135,7 +138,7 @@ class Pardoning:
                 f"arm {name!r} needs {lacks} more observations to be judged, and the items have "
                 f"{room} more pulls for it. Begin a study of another name with it."
             )
-        if lacks <= self.plan.allowance(head.budget).most_pulls(arm, left) or is_pulled:
+        if lacks <= reserves.most_pulls(arm, left) or is_pulled:
             return
         remedy = "Raise the budget first"
         if not self.plan.policy.takes_up_more:
@@ -145,11 +148,18 @@ class Pardoning:
             )
         raise InputError(
             f"arm {name!r} needs {lacks} more observations to be judged, and of the budget of "
-            f"{head.budget} pulls {max(left, 0)} are left. {remedy}."
+            f"{self.plan.in_words(head.budget)}{self.plan.pulls_in_words} "
+            f"{self._left_in_words(left)}. {remedy}."
         )
 
-    def _open_cost(self, head: Head, reader: Reader) -> int:
-        """Return what the pulls cost that were decided and may still be told."""
+    def _left_in_words(self, left: int) -> str:
+        left = max(left, 0)
+        return f"{left} are left" if self.plan.pricing is None else (
+            f"{self.plan.in_words(left)} is left, of what is not reserved"
+        )  # fmt: skip
+
+    def _open_cost(self, head: Head, reader: Reader, reserves: Allowance) -> int:
+        """Return what the pulls reserve that were decided and may still be told."""
         last = reader.last
         if last is None:
             return 0
@@ -157,7 +167,16 @@ class Pardoning:
         is_open = ~made.is_told & ~made.is_failed & made.is_charged
         rest, _ = last.places(head.issued + 1 - last.first, last.size)
         open_ = np.bincount([*made.arms[is_open], *rest], minlength=self.plan.arm_count)
-        return self.plan.allowance(head.budget).cost(open_.tolist())
+        return reserves.cost(open_.tolist())
+
+
+def _sunk(pulls: Sequence[PullFact]) -> tuple[tuple[int, int], ...]:
+    """Return by arm what was told as the cost of pulls; the price of the others is given back."""
+    found = dict[int, int]()
+    for pull in pulls:
+        if pull.cost is not None and pull.paid:
+            found[pull.arm] = found.get(pull.arm, 0) + pull.paid
+    return tuple(sorted(found.items()))
 
 
 def _issued_again(pull: PullFact) -> PullFact:
@@ -172,6 +191,7 @@ def _issued_again(pull: PullFact) -> PullFact:
         run_out=0,
         values=None,
         cost=None,
+        paid=None,
         error=None,
         charged=True,
         extras=None,

@@ -4,9 +4,12 @@ Everything here follows from the definition alone, and from functions that were 
 policies and core.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from ringfence.core.allowance import (
     Allowance,
@@ -14,12 +17,15 @@ from ringfence.core.allowance import (
 )
 from ringfence.core.arrays import Integers
 from ringfence.core.attributes import Functions
+from ringfence.core.errors import InputError
+from ringfence.core.money import PULLS
+from ringfence.core.pricing import Paid, Pricing, fill_learned, nothing_paid
 from ringfence.core.problem import Problem
 from ringfence.core.sharing import fill_sharing
 from ringfence.core.stated import StatedNoise
 from ringfence.core.streams import order_of_arms
 from ringfence.policies.course import Course, Opening
-from ringfence.policies.policy import Policy
+from ringfence.policies.policy import MOST_PULLS, Policy
 from ringfence.policies.registry import find_policy, require_answer
 from ringfence.study.book import Book, least_pulls
 from ringfence.study.exhausting import room_of
@@ -67,7 +73,9 @@ class Plan:
     def course(self) -> Course:
         """The course of its policy, for what is asked."""
         shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
-        return self.policy.course_for(self.problem.question, shares=shares, hours=hours)
+        return self.policy.course_for(
+            self.problem.question, shares=shares, hours=hours, proves=bool(self.definition.stop)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: what follows from it is worked out again."""
@@ -144,30 +152,108 @@ class Plan:
         return least_pulls(self.problem.judged, self.noise)
 
     @cached_property
+    def pricing(self) -> Pricing | None:
+        """What was written of prices, where the budget has a unit."""
+        kept = self.definition.pricing
+        return Pricing.from_dict(kept) if kept else None
+
+    @property
+    def require_pricing(self) -> Pricing:
+        """What was written of prices, of a study in which some have been."""
+        if self.pricing is None:
+            raise InputError(f"study {self.definition.name!r} counts pulls, which have no price.")
+        return self.pricing
+
+    @property
+    def learns_prices(self) -> bool:
+        """Whether a metric says what a pull cost."""
+        return self.definition.learns_prices
+
+    @cached_property
+    def price_column(self) -> int:
+        """The place of the metric that says what a pull cost."""
+        return self.metrics.index(self.require_pricing.metric or "")
+
+    @cached_property
     def prices(self) -> tuple[int, ...]:
-        """What a pull of each arm takes of the budget."""
-        return self.allowance(0).prices
+        """What a pull of each arm takes of the budget, as far as it is known at first."""
+        if self.learns_prices:
+            return self.learned(nothing_paid(self.arm_count))[0]
+        return Allowance.or_pulls(0, self.definition.prices, self.arm_count).prices
 
-    def allowance(self, budget: int) -> Allowance:
-        """Return a budget with the prices of arms."""
-        prices = self.definition.prices
-        return Allowance.or_pulls(require_whole(budget), prices, self.arm_count)
+    def learned(self, paid: Paid) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return what a pull of each arm costs, and what it reserves, by what was paid so far."""
+        if not self.learns_prices:
+            return self.prices, self.prices
+        guesses, caps = self._first_prices
+        prices, reserves = np.zeros_like(guesses), np.zeros_like(guesses)
+        fill_learned(prices, reserves, paid, guesses, caps)
+        return tuple(prices.tolist()), tuple(reserves.tolist())
 
-    def opening(self, budget: int) -> Opening:
-        """Return what each arm gets first, and the phases; a budget without room is refused."""
-        allowance = self.allowance(budget)
+    @cached_property
+    def _first_prices(self) -> tuple[Integers, Integers]:
+        """Guesses and caps, by arm; a pull keeps its cap for each time that it may be tried."""
+        pricing, tries = self.require_pricing, self.definition.retries + 1
+        caps = np.array(pricing.caps, np.int64)
+        guesses = np.array(pricing.guesses, np.int64)
+        return np.where(guesses > 0, guesses, caps), caps * tries
+
+    def allowance(self, budget: int, prices: Sequence[int] = ()) -> Allowance:
+        """Return a budget with the prices of arms, those of the moment where they are learned."""
+        return Allowance.or_pulls(require_whole(budget), prices or self.prices, self.arm_count)
+
+    def opening(self, budget: int, prices: Sequence[int] = ()) -> Opening:
+        """Return what each arm gets first, and the phases; a budget without room is refused.
+
+        With the `prices` of the moment it is cut as if it had room: something was learned since it
+        was accepted.
+        """
+        allowance = self.allowance(budget, prices)
+        pulls = allowance.pulls
+        least = self.policy.least_budget(self.arm_count, least=self.least_pulls)
+        if self.learns_prices:
+            pulls = min(pulls, MOST_PULLS)
+        if prices:
+            pulls = max(pulls, least)
+        elif self.pricing is not None and pulls < least:
+            raise self._too_small(budget, pulls, least)
         cut = self.policy.opening(
             self.arm_count,
-            allowance.pulls,
+            pulls,
             least=self.least_pulls,
             wanted=self.problem.judged.first_pulls,
             shares=self.sharing.blocks_of_truth is not None,
         )
-        if cut.phases:  # they end with the items
-            self.sharing.require_enough(self.least_pulls)
-        else:
-            self.sharing.require_enough(cut.first_pulls)
+        if not prices:
+            # Phases end with the items.
+            self.sharing.require_enough(self.least_pulls if cut.phases else cut.first_pulls)
         return cut._replace(prices=allowance.prices)
+
+    def _too_small(self, budget: int, pulls: int, least: int) -> InputError:
+        pricing = self.require_pricing
+        return InputError(
+            f'budget = "{pricing.in_words(budget)}" pays for {pulls} pulls at the prices of the '
+            f"arms on average, and {self.policy.name} needs {least} for {self.arm_count} arms. "
+            "Raise the budget or drop arms."
+        )
+
+    @property
+    def unit(self) -> str:
+        """The unit of the budget."""
+        return PULLS if self.pricing is None else self.pricing.unit
+
+    def in_unit(self, amount: int) -> float:
+        """Return an amount of the budget in its unit."""
+        return amount if self.pricing is None else float(self.pricing.decimal(amount))
+
+    def in_words(self, amount: int) -> str:
+        """Return an amount of the budget with its unit, unless it counts pulls."""
+        return str(amount) if self.pricing is None else self.pricing.in_words(amount)
+
+    @property
+    def pulls_in_words(self) -> str:
+        """The word after an amount that counts pulls."""
+        return " pulls" if self.pricing is None else ""
 
     def first_pulls(self, budget: int) -> int:
         """Return what each arm gets in the first round; a budget without room is refused."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Floats, Integers
+from ringfence.core.pricing import Paid
 from ringfence.study.ahead import Ahead, harvest_of
 from ringfence.study.book import Book
-from ringfence.study.deciding import Standing
 from ringfence.study.facts import (
     Departure,
     Harvest,
@@ -27,9 +27,11 @@ from ringfence.study.facts import (
 )
 from ringfence.study.keeping import Rows, by_arm
 from ringfence.study.packing import pack, unpack
+from ringfence.study.paying import Open, account_of, add_settled, copied
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
 from ringfence.study.snapshot import Snapshot
+from ringfence.study.standing import Standing
 
 _AT_ONCE = 256  # rounds whose pulls are read together
 
@@ -45,7 +47,8 @@ class View:
     charged and nothing was told in their place; `failures` are, by arm, those and the pulls where
     something was. `lost` ones count as neither. `errors` are, by arm and on one line, what the
     last failed pulls of arms said that were withdrawn for failing. `harvest` are all pulls, where a
-    proof ends the study.
+    proof ends the study. `paid` is what settled pulls took, and `open` what is known of the
+    others, where the budget has a unit.
     """
 
     created_at: float
@@ -63,6 +66,8 @@ class View:
     failures: Integers
     errors: Mapping[int, str]
     harvest: Harvest | None = None
+    paid: Paid | None = None
+    open: Open | None = None
 
     @property
     def pulse(self) -> str:
@@ -101,6 +106,7 @@ class Reader:
         self._read_of = np.zeros(plan.arm_count, np.int64)  # pulls, whatever became of them
         self._spent = 0  # an amount
         self._prices = plan.prices
+        self._account = account_of(plan)
         self._granted: tuple[Pardon, ...] = ()
         self._void: Integers = np.zeros(0, np.int64)
         self._since = np.zeros(plan.arm_count, np.int64)
@@ -117,6 +123,7 @@ class Reader:
             _failing=self._failing.copy(),
             _lost=self._lost.copy(),
             _read_of=self._read_of.copy(),
+            _account=copied(self._account),
         )
         return other
 
@@ -188,18 +195,48 @@ class Reader:
             self._add_until(min(self.last.seen_next, end), harvest, first)
         self._bring(brought, head.round)
         self._add_until(end, harvest, first)
-        in_flight = self.in_flight
+        in_flight, (prices, reserves) = self.in_flight, self.prices
         return Standing(
             budget=head.budget,
-            spent=self._spent,
+            spent=self.spent,
             broken=tuple(self.broken),
             back=self.back,
             missing=tuple(self._missing.tolist()),
             lost=tuple(self._lost.tolist()),
             gone=tuple((one.rejection.arm, one.phase) for one in self.departures),
             in_flight=in_flight,
-            promised=sum(price * n for price, n in zip(self._prices, in_flight, strict=False)),
+            prices=prices,
+            reserves=reserves,
         )
+
+    @property
+    def spent(self) -> int:
+        """What was taken of the budget, as decisions count it."""
+        if self._account is None or not self.plan.learns_prices:
+            return self._spent
+        return int(self._account.spent.sum()) + sum(amount for _, amount in self._sunk)
+
+    @property
+    def paid(self) -> Paid | None:
+        """What settled pulls took, by arm, where the budget has a unit."""
+        if self._account is None or not self._sunk:
+            return self._account
+        found = Paid(*(one.copy() for one in self._account))
+        for arm, amount in self._sunk:
+            found.spent[arm] += amount
+        return found
+
+    @property
+    def prices(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """What a pull of each arm costs, and what it reserves, by what was read so far."""
+        if self._account is None:
+            return self._prices, self._prices
+        return self.plan.learned(self._account)
+
+    @property
+    def _sunk(self) -> list[tuple[int, int]]:
+        """What was told as the cost of pulls that no longer count, by arm: it stays spent."""
+        return [one for pardon in self._granted for one in pardon.sunk]
 
     def _found(
         self, ledger: Ledger, last: int, ahead: Ahead | None, *, keep: bool
@@ -314,6 +351,8 @@ class Reader:
         self.failed += int(np.count_nonzero(is_failed))
         self.lost += int(np.count_nonzero(is_lost))
         self.used += int(np.count_nonzero(is_used))
+        if self._account is not None:
+            add_settled(self._account, self.plan, harvest)
         for arm, mine in by_arm(harvest.arms, self.plan.arm_count):
             self._read_of[arm] += len(mine)
             if arm in self.broken:
@@ -421,6 +460,8 @@ class Reader:
             "losing": _pairs(self._lost),
             "departures": [[vars(one.rejection), one.round, one.phase] for one in self.departures],
         }
+        if self._account is not None:
+            plain["paid"] = [one.tolist() for one in self._account]
         if self.last is not None and self.last.lag > 1:
             plain["read of"] = _pairs(self._read_of)
         return Tally(self.through, pack(plain, sums, timeless=self.book.is_timeless))
@@ -449,6 +490,9 @@ class Reader:
         self.told, self.failed, self.lost = plain["told"], plain["failed"], plain["lost"]
         self.used, self._spent = plain["used"], plain["spent"]
         self.broken = dict(plain["broken"])
+        if self._account is not None:
+            for mine, kept in zip(self._account, plain["paid"], strict=True):
+                mine[:] = kept
         for key, counts in (
             ("failures", self.failures),
             ("missing", self._missing),

@@ -11,14 +11,15 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ringfence.core.arrays import Integers
+from ringfence.core.arrays import Integers, Mask
 from ringfence.core.errors import DamagedError
 from ringfence.core.stated import LARGEST
 from ringfence.study.facts import NO_HOUR, PullFact, State
 from ringfence.study.failing import stand_in
+from ringfence.study.paying import takes_otherwise
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Ledger
-from ringfence.study.surveying import Survey
+from ringfence.study.surveying import UNPAID, Survey
 
 AT_ONCE = 20_000  # pulls
 _LARGEST = 2**62
@@ -33,7 +34,8 @@ class Stock:
     """All pulls: how many of each kind, and of each where it belongs; void ones count as nothing.
 
     `unread` names what is damaged, `problems` values that no tell accepts. `parts` are where pulls
-    belong; `seen` the arms and ordinals of those that were told, and count.
+    belong; `seen` the arms and ordinals of those that were told, and count. `most` is what the
+    dearest pull of each arm took, where prices are learned.
     """
 
     unread: list[str] = field(default_factory=list)
@@ -44,6 +46,7 @@ class Stock:
     lost: int = 0
     void: int = 0
     charged: int = 0
+    most: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
     open: int = 0
     parts: list[tuple[Integers, ...]] = field(default_factory=list)
     seen: list[tuple[Integers, Integers]] = field(default_factory=list)
@@ -52,8 +55,11 @@ class Stock:
         """Return of every pull its number, arm, ordinal and round."""
         return tuple(np.concatenate(one) for one in zip(*self.parts, strict=True))
 
-    def add(self, survey: Survey, void: Integers, prices: Integers) -> None:
-        """Count some more pulls; what they are charged is by the `prices` of arms."""
+    def add(self, survey: Survey, void: Integers, plan: Plan) -> None:
+        """Count some more pulls.
+
+        What they are charged is by the prices of arms, or was paid by those that are settled.
+        """
         counts = ~np.isin(survey.numbers, void)
         self.void += int(np.count_nonzero(~counts))
         self.told += int(np.count_nonzero(counts & survey.is_told))
@@ -61,7 +67,14 @@ class Stock:
         self.failed += int(np.count_nonzero(counts & survey.is_failed & survey.is_charged))
         self.lost += int(np.count_nonzero(counts & survey.is_failed & ~survey.is_charged))
         is_charged = counts & survey.is_charged & ~survey.is_cancelled
-        self.charged += int(np.take(prices, survey.arms[is_charged], mode="clip").sum())
+        if plan.learns_prices:
+            self.most = np.concatenate([self.most, np.zeros(plan.arm_count, np.int64)])
+            self.most = self.most[: plan.arm_count]
+            np.maximum.at(self.most, np.clip(survey.arms, 0, plan.arm_count - 1), survey.paid)
+            self.charged += int(np.maximum(survey.paid, 0)[counts].sum())
+        else:
+            prices = np.array(plan.prices, dtype=np.int64)
+            self.charged += int(np.take(prices, survey.arms[is_charged], mode="clip").sum())
         is_seen = counts & survey.is_told
         self.seen.append((survey.arms[is_seen], survey.ordinals[is_seen]))
         self.open += int(np.count_nonzero(survey.is_issued))
@@ -83,9 +96,14 @@ def take_stock(
             )
             stock.unread += unread
             stock.problems += _values(plan, pulls)
+            stock.problems += [
+                f"pull {one.number} took another amount of the budget than follows from it"
+                for one in pulls
+                if takes_otherwise(plan, ledger, one)
+            ]
             survey = Survey.of([replace(one, values=None) for one in pulls], len(plan.metrics))
         if survey is not None:
-            stock.add(survey, numbers, np.array(plan.prices, dtype=np.int64))
+            stock.add(survey, numbers, plan)
         advance(max(0, min(last, ledger.head.issued) - max(first, 1) + 1))
     return stock
 
@@ -133,7 +151,22 @@ def _fits(plan: Plan, survey: Survey) -> bool:
         and fits.all()
         and (survey.is_cancelled | (survey.leases >= 1)).all()
         and ((survey.hours > NO_HOUR) == plan.sharing.has_hours).all()
+        and not _unlikely_paid(plan, survey).any()
     )
+
+
+def _unlikely_paid(plan: Plan, survey: Survey) -> Mask:
+    """Return which pulls have to be looked at, since they may have taken what they did not tell.
+
+    The rest took what they told, or nothing.
+    """
+    if not plan.learns_prices:
+        return survey.paid > UNPAID
+    pricing, told = plan.require_pricing, survey.is_told & ~survey.stands_in
+    wanted = np.full(len(survey.paid), UNPAID, np.int64)
+    values = survey.values[told, plan.price_column]
+    wanted[told] = [pricing.amount(one) for one in values.tolist()]
+    return np.asarray(survey.paid != wanted)
 
 
 def _stand_ins(plan: Plan) -> set[tuple[float, ...] | None]:

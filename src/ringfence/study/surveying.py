@@ -13,13 +13,15 @@ import numpy as np
 from ringfence.core.arrays import Floats, Integers, Mask
 from ringfence.study.facts import NO_HOUR, PullFact, State
 
+UNPAID = -1  # in arrays, where nothing was paid
+
 
 @dataclass(frozen=True, eq=False)
 class Survey:
     """Facts of pulls in the order of their numbers.
 
-    `values` [pull, metric] are NaN where there are none, and `hours` -1. `extras_fit` says that
-    all further numbers are finite.
+    `values` [pull, metric] are NaN where there are none, `hours` and `paid` -1. `extras_fit` says
+    that all further numbers are finite.
     """
 
     numbers: Integers
@@ -36,6 +38,7 @@ class Survey:
     has_values: Mask
     values: Floats
     hours: Integers
+    paid: Integers
     extras_fit: bool
 
     @classmethod
@@ -47,6 +50,7 @@ class Survey:
         has_error: Sequence[object],
         values: tuple[Mask, Floats],
         hours: Sequence[int | None],
+        paid: Sequence[int | None],
         *,
         extras_fit: bool,
     ) -> "Survey":
@@ -69,6 +73,7 @@ class Survey:
             has_values=values[0],
             values=values[1],
             hours=np.array([NO_HOUR if one is None else one for one in hours], dtype=np.int64),
+            paid=np.array([UNPAID if one is None else one for one in paid], dtype=np.int64),
             extras_fit=extras_fit,
         )
 
@@ -89,6 +94,7 @@ class Survey:
             [pull.error is not None for pull in pulls],
             (has_values, found),
             [pull.block for pull in pulls],
+            [pull.paid for pull in pulls],
             extras_fit=all(
                 math.isfinite(one) for pull in pulls for one in (pull.extras or {}).values()
             ),

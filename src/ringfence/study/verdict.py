@@ -24,6 +24,7 @@ from ringfence.core.problem import Problem
 from ringfence.core.showing import Rich
 from ringfence.core.streams import verdict_stream
 from ringfence.policies.evidence import Evidence
+from ringfence.study.accounts import NOTHING_SPENT, Account, account_on
 from ringfence.study.book import Book
 from ringfence.study.certificates import Certificate
 from ringfence.study.certifying import proof_of
@@ -170,7 +171,7 @@ class Verdict(Rich):
     chance_feasible: float
     chance_keeps_limits: float
     pulls_used: int
-    budget: int
+    budget: float
     finished: bool
     arms: tuple[ArmVerdict, ...]
     flips: tuple[Flip, ...]
@@ -183,6 +184,7 @@ class Verdict(Rich):
     blocks: Mapping[str, Any] | None = field(default=None, repr=False)
     changes: tuple[Change, ...] = ()
     certificate: Certificate | None = field(default=None, repr=False)
+    account: Account = field(default=NOTHING_SPENT, repr=False)
 
     @property
     def objective(self) -> str:
@@ -272,6 +274,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
                 differences=_differences(plan.problem, beliefs, arm, answer.named) if seen else {},
             )
         )
+    account = account_on(plan, view)
     return Verdict(
         study=plan.definition.name,
         arm=_name(plan, answer.named),
@@ -281,7 +284,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         chance_feasible=chance,
         chance_keeps_limits=keeps,
         pulls_used=view.used,
-        budget=head.budget,
+        budget=account.budget,
         finished=head.finished,
         arms=tuple(arms),
         flips=_flips(plan, evidence, written, answer.arms if feasible else ()),
@@ -300,6 +303,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         blocks=plan.sharing.plain(),
         changes=changes_of(book),
         certificate=certificate,
+        account=account,
     )
 
 

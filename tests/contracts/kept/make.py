@@ -24,7 +24,7 @@ from tests.contracts.kill_worker import evaluate
 def make_studies(url: str) -> None:
     """Make a study that is finished, and one in the middle of its work, with all kinds of facts.
 
-    A third shares items among its arms.
+    A third shares items among its arms, and a fourth is told what its pulls cost.
     """
     common: dict[str, Any] = {
         "objective": "minimize mean(loss)",
@@ -59,6 +59,15 @@ def make_studies(url: str) -> None:
     )  # fmt: skip
     for pull in shared.ask(6):
         shared.tell(pull, evaluate(pull.arm, pull.item["question"]))
+    priced = rf.Study.create(
+        "priced", arms=["one", "two"], budget="4 USD", price="cost", price_cap=0.25,
+        policy="top-two", retries=1, **common,
+    )  # fmt: skip
+    for pull in priced.ask(6):
+        priced.tell(pull, evaluate(pull.arm, pull.seed), cost=0.1 + 0.01 * pull.pull)
+    tried, dropped = priced.ask(2)
+    priced.fail(tried, "it may work", cost=0.07)
+    priced.fail(dropped, "it broke", retry=False)
     half.desk.storage.keep("half way", Kept("verdict", "of another moment", b"{}"))
 
 

@@ -78,7 +78,7 @@ def from_optuna(
         known = dict.fromkeys(key for trial in found.trials for key in trial.metrics)
         raise InputError(
             f"no trial has all of {', '.join(problem.metrics)}. The trials have "
-            f"{', '.join(known)}: mend the expressions, or set the user attributes."
+            f"{', '.join(known)}: use these in the expressions, or set the user attributes."
         )
     names, arms = arms_of_trials(kept, arm, digits)
     looked_at = Study.create(

@@ -94,7 +94,7 @@ def _require_measured(used: Sequence[str], names: Sequence[str]) -> None:
         if metric not in known:
             raise InputError(
                 f"metric {metric!r} is not measured by this search: it has {', '.join(known)}. "
-                f"Add a scorer, or mend the expression.{nearest(metric, known)}"
+                f"Add a scorer, or change the expression.{nearest(metric, known)}"
             )
 
 

@@ -207,8 +207,8 @@ class ConstrainedSearchCV(Delegating, MetaEstimatorMixin, BaseEstimator):  # typ
         observations = study.observations()
         if errors and not observations["pull"]:
             raise InputError(
-                f"all {len(errors)} fits failed, the first with {errors[0]}. Mend the estimator or "
-                "the grid; error_score='raise' shows where it happens."
+                f"all {len(errors)} fits failed, the first with {errors[0]}. Correct the estimator "
+                "or the grid; error_score='raise' shows where it happens."
             )
         verdict = study.recommend()
         self._study: Study | None = study

@@ -22,11 +22,11 @@ def named_arms(text: str) -> tuple[str, ...]:
     try:
         rows = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as error:
-        raise InputError(f"arms = {text!r} cannot be read: {error}. Mend the quotes.") from None
+        raise InputError(f"arms = {text!r} cannot be read: {error}. Close the quotes.") from None
     return tuple(arms_of([name.strip() for row in rows for name in row if name.strip()]))
 
 
-def asked(known: Draft, budget: int | None) -> Draft:
+def asked(known: Draft, budget: int | str | None) -> Draft:
     """Ask what is to be chosen, by what, and how it is measured; a mistake is asked again."""
     output.say("1. What are the options? Their names, with commas between.")
     arms = _answer("   options", named_arms, example="small, medium, large")
@@ -49,7 +49,8 @@ def asked(known: Draft, budget: int | None) -> Draft:
     draft = replace(known, arms=arms, objective=objective, constraints=tuple(constraints), way=way)
     if budget is None:
         suggested = drafts.suggested_budget(draft.problem, len(arms))
-        budget = _answer("   budget, in evaluations of one option", _budget, default=str(suggested))
+        asks = "   budget, in evaluations of one option"
+        budget = _answer(asks, _budget, default=str(suggested))
     output.say("")
     return replace(draft, budget=budget)
 

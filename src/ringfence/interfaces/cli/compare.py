@@ -38,7 +38,8 @@ def compare(
         typer.Option(
             "--policies",
             help="Names with commas between, the first is the base: {policies}. "
-            "By default all that answer what is asked, but thompson, which takes long.",
+            "By default all that answer what is asked, but thompson, which takes long, and "
+            "va-lucb, which is for --stop.",
             autocompletion=completing.several_policies,
         ),
     ] = None,

@@ -184,7 +184,8 @@ def _conclude(study: Any, verdict: "Verdict", keep: Path | None) -> None:
         f"\nHere the truth is known: it is {ANSWER}"
         f"{', as found' if right else ', so this verdict errs: more pulls would help'}.\n\nNext:\n"
         "  ringfence init           a study of your own: three questions, one file\n"
-        "  ringfence demo --open    this one on its page, live (pip install 'ringfence[web]')"
+        "  ringfence demo --open    this one on its page, live (pip install 'ringfence[web]')\n"
+        "  docs/glossary.md         what the words mean, such as deceiver (in the repository)"
     )
     if keep is not None:
         url = shlex.quote(f"sqlite:///{keep}")

@@ -72,10 +72,10 @@ class Display:
             self._live.update(_picture(self._known), refresh=True)
             return
         stands = self._known.status()
-        quarter = 4 * (stands.told + stands.failed) // max(stands.budget, 1)
+        quarter = 4 * _done(stands) // stands.budget
         if quarter > self._quarter:
             self._quarter = quarter
-            sys.stderr.write(f"{stands.told} of {stands.budget} pulls; looks best: {stands.arm}\n")
+            sys.stderr.write(f"{_so_far(stands, stands.told)}; looks best: {stands.arm}\n")
             sys.stderr.flush()
 
     def waits(self, count: int, deadline: float) -> None:
@@ -135,9 +135,9 @@ def _picture(known: Any) -> Any:
         with suppress(EstimateError):
             verdict = known.verdict_on(view)
     stands = known.status(view, verdict)
-    done = stands.told + stands.failed
+    done, so_far = _done(stands), _so_far(stands, stands.told + stands.failed)
     lines: list[Any] = [
-        Text(f"{stands.study}: {done} of {stands.budget} pulls, round {stands.phase + 1}"),
+        Text(f"{stands.study}: {so_far}, round {stands.phase + 1}"),
         ProgressBar(total=stands.budget, completed=done, width=60),
         Text(f"in the running: {', '.join(stands.alive)}"),
     ]
@@ -153,6 +153,21 @@ def _picture(known: Any) -> Any:
             )
         )
     return Group(*lines)
+
+
+def _done(stands: Any) -> float:
+    """Return how much of the budget is done with, in its unit."""
+    return float(stands.spent) if stands.accounts else int(stands.told + stands.failed)
+
+
+def _so_far(stands: Any, pulls: int) -> str:
+    """Return how far a study has come, in pulls or in money."""
+    from ringfence.reports.accounts import shown_amount
+
+    if not stands.accounts:
+        return f"{pulls} of {stands.budget} pulls"
+    spent, budget = shown_amount(stands.spent), shown_amount(stands.budget)
+    return f"{pulls} pulls, {spent} of {budget} {stands.unit} spent"
 
 
 def _looks(verdict: Any) -> str:

@@ -3,6 +3,7 @@
 May touch every room.
 """
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,13 +30,21 @@ def gate(
             help="How sure, above 0.5 and below 1; by default as [stop] has it, or 0.95.",
         ),
     ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option("--summary", help="Add a Markdown table to a file.", dir_okay=False),
+    ] = None,
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Let an arm pass: exit code 0 proven to keep all limits, 3 to break one, 4 open."""
     from ringfence.reports.certificate import certificate_lines, gate_document, gate_sentence
+    from ringfence.reports.gate_summary import gate_markdown
 
     found = open_study(study, storage).gate(candidate, confidence)
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as file:
+            file.write(gate_markdown(found))
     if json:
         output.print_json({"gate": gate_document(found)})
     else:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ringfence.core.errors import InputError
+from ringfence.core.money import read_budget
 from ringfence.interfaces.cli import output
 from ringfence.interfaces.cli.completing import policies
 from ringfence.interfaces.cli.options import POLICY_HELP, Json, Units, units_given
@@ -44,7 +45,23 @@ def init(
     ] = None,
     unit: Units = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", help="Pulls in all; by default from the arms.")
+        str | None,
+        typer.Option(
+            "--budget", help="Pulls in all, by default from the arms; or such as '50 USD'."
+        ),
+    ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            "--price", help="With such a budget: 'small=0.03,large=1.1', or a metric that tells it."
+        ),
+    ] = None,
+    price_guess: Annotated[
+        str | None,
+        typer.Option("--price-guess", help="What a price that is told is likely to be at first."),
+    ] = None,
+    price_cap: Annotated[
+        str | None, typer.Option("--price-cap", help="What no pull exceeds, as --price.")
     ] = None,
     policy: Annotated[
         str, typer.Option("--policy", help=POLICY_HELP, autocompletion=policies)
@@ -93,16 +110,51 @@ def init(
     given = _Given(arms, objective, tuple(constraint or ()), command, python, table, arm_column)
     known = study_name(name if name is not None else target.stem)
     draft = Draft(
-        known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), budget or 0, policy, seed,
+        known, EXAMPLE_ARMS, "", (), ByPython.named_after(known), 0, policy, seed,
         _shared(items, target, is_column=table is not None, seeds=seeds, every=every), stop,
         units_given(unit),
+        _prices({"price": price, "price_guess": price_guess, "price_cap": price_cap}),
     )  # fmt: skip
+    amount = None if budget is None else _budget(budget)
     if given.is_nothing and not json and sys.stdin.isatty() and sys.stdout.isatty():
-        draft = _asked(draft, budget, target)
+        draft = _asked(draft, amount, target)
     else:
-        draft = given.onto(draft, budget, target)
+        draft = given.onto(draft, amount, target)
     written = _write(draft, target, force=force)
     _tell(draft, target, written, as_json=json)
+
+
+def _budget(text: str) -> int | str:
+    """Return a number of pulls, or an amount as it is written."""
+    said = read_budget(text, "--budget")
+    return int(said.amount) if said.is_pulls else str(said)
+
+
+def _prices(given: dict[str, str | None]) -> dict[str, str | dict[str, str]]:
+    """Return what flags say of prices: of arms by name, of all of them, or the name of a metric."""
+    from ringfence.interfaces.drafts import is_amount
+
+    said: dict[str, str | dict[str, str]] = {}
+    for key, text in given.items():
+        if text is None:
+            continue
+        flag = "--" + key.replace("_", "-")
+        if "=" not in text:
+            if key != "price" and not is_amount(text):
+                raise InputError(f"{flag} = {text!r} must be a number. Write {flag} 0.5.")
+            said[key] = text
+            continue
+        by_arm = dict[str, str]()
+        for part in text.split(","):
+            arm, _, amount = part.rpartition("=")
+            if not arm.strip() or not is_amount(amount.strip()):
+                raise InputError(
+                    f"{flag} holds {part!r}, which must be an arm and its number. Write {flag} "
+                    "small=0.03,large=1.1."
+                )
+            by_arm[arm.strip()] = amount.strip()
+        said[key] = by_arm
+    return said
 
 
 def _shared(
@@ -136,7 +188,7 @@ class _Given:
     def is_nothing(self) -> bool:
         return not any(vars(self).values()) and self.command is None
 
-    def onto(self, draft: "Draft", budget: int | None, target: Path) -> "Draft":
+    def onto(self, draft: "Draft", budget: int | str | None, target: Path) -> "Draft":
         """Return the draft that flags describe; nothing is guessed once one of them is there."""
         from dataclasses import replace
 
@@ -191,7 +243,7 @@ class _Given:
         return tuple(dict.fromkeys(str(value) for value in column if str(value).strip()))
 
 
-def _asked(draft: "Draft", budget: int | None, target: Path) -> "Draft":
+def _asked(draft: "Draft", budget: int | str | None, target: Path) -> "Draft":
     from dataclasses import replace
 
     from ringfence.interfaces.cli.asking import asked
@@ -278,13 +330,15 @@ def _tell(draft: "Draft", target: Path, written: list[Path], *, as_json: bool) -
             "objective": draft.objective,
             "constraints": list(draft.constraints),
             "budget": draft.budget,
+            **draft.prices,
             "policy": draft.policy,
             "next": steps,
         }
         output.print_json(document)
         return
     output.say(
-        f"wrote {' and '.join(map(str, written))}: {len(draft.arms)} arms, {draft.budget} pulls"
+        f"wrote {' and '.join(map(str, written))}: {len(draft.arms)} arms, {draft.budget}"
+        f"{'' if isinstance(draft.budget, str) else ' pulls'}"
     )
     if len(written) > 1:
         output.say(f"next: put your own evaluation into {written[1]}, which makes up its numbers")

@@ -24,6 +24,7 @@ from ringfence.interfaces.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from ringfence.core.units import Unit
     from ringfence.reports.replay import Replay, ReplayRow
     from ringfence.simulation.logs import Reading
 
@@ -73,7 +74,7 @@ def replay(
         str | None,
         typer.Option(
             "--policies",
-            help="Names with commas between: {policies}. By default all but thompson.",
+            help="Names with commas between: {policies}. By default all but thompson and va-lucb.",
             autocompletion=completing.several_policies,
         ),
     ] = None,
@@ -152,9 +153,13 @@ def _show_truth(found: "Replay") -> None:
         output.say("FORCED: this table cannot answer the question. What follows is for looking at.")
         for doubt in found.doubts:
             output.say(f"  WARNING: {doubt}")
-    readings = "; ".join(f"{name} = {one.value:.4g}" for name, one in log.answer.readings.items())
+    problem = log.instance.problem
+    units = {name: problem.unit(name) for name in log.answer.readings}
+    readings = "; ".join(
+        f"{name} = {units[name].show(one.value)}" for name, one in log.answer.readings.items()
+    )
     what = "is the best feasible arm" if log.feasible else "comes nearest; no arm is feasible"
-    what = what if log.instance.problem.constraints else "is the best arm"
+    what = what if problem.constraints else "is the best arm"
     output.say(f"truth of the table: {log.answer.name} {what} ({readings})")
     if log.item is None:
         output.say(f"  {log.confidence:.0%} sure, by the noise of its {log.rows:,} rows")
@@ -170,21 +175,26 @@ def _show_truth(found: "Replay") -> None:
         [
             arm.name,
             str(arm.rows),
-            *(_reading(one, exact=log.item is not None) for one in arm.readings.values()),
-            output.number(arm.margin, 3),
+            *(
+                _reading(one, units[name], exact=log.item is not None)
+                for name, one in arm.readings.items()
+            ),
+            *[output.number(arm.margin, 3)] * bool(problem.constraints),
             arm.kind,
         ]
         for arm in arms[:_MOST_ARMS]
     ]
-    columns = ["arm", "rows", *log.answer.readings, "margin", "kind"]
+    margin = ["margin"] if problem.constraints else []
+    columns = ["arm", "rows", *log.answer.readings, *margin, "kind"]
     intervals = ", with 95% intervals" if log.item is None else ""
     output.show_table(f"Truth of the table{intervals}", columns, rows)
     if len(arms) > _MOST_ARMS:
         output.say(f"{len(arms) - _MOST_ARMS} more arms are in --json")
 
 
-def _reading(one: "Reading", *, exact: bool) -> str:
-    return f"{one.value:.4g}" if exact else f"{one.value:.4g} ({one.low:.4g}, {one.high:.4g})"
+def _reading(one: "Reading", unit: "Unit", *, exact: bool) -> str:
+    value = unit.show(one.value)
+    return value if exact else f"{value} ({unit.number(one.low)}, {unit.show(one.high)})"
 
 
 def _limits(found: "Replay") -> str:
@@ -192,7 +202,8 @@ def _limits(found: "Replay") -> str:
     log = found.log
     problem = log.instance.judged
     said = [
-        f"{constraint.attribute} {constraint.relation} {sign * limit:.4g}"
+        f"{constraint.attribute} {constraint.relation} "
+        f"{log.instance.problem.unit(str(constraint.attribute)).show(sign * limit)}"
         for constraint, sign, limit in zip(
             problem.constraints, problem.signs[1:], log.limits, strict=True
         )

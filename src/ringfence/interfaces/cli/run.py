@@ -177,7 +177,8 @@ def _finished(
     finally:
         display.close()
     if answers is not None and not json:
-        sys.stderr.write(f"{answers.reused} answers came from {answers.path}.\n")
+        count = f"{answers.reused} answer{'' if answers.reused == 1 else 's'}"
+        sys.stderr.write(f"{count} came from {answers.path}, and cost nothing.\n")
     if known.desk.head.is_stopped:
         go_on = shlex.join(["ringfence", "resume", study, *place])
         sys.stderr.write(f"study {known.name!r} is stopped and issues no pulls. Go on: {go_on}\n")

@@ -94,8 +94,8 @@ def _place(study: str | None, storage: str | None) -> tuple[str, "dict[str, Func
         )
     if storage is not None or not path.is_file():
         raise InputError(
-            f"study = {study!r} must be a study file (.toml), or a database file and no --storage. "
-            "Mend it."
+            f"study = {study!r} must be a study file (.toml), or a database file. "
+            "Give one of them, a database file without --storage."
         )
     return f"sqlite:///{path}", {}
 

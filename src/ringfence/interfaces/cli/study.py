@@ -152,24 +152,35 @@ def fail(
     timed_out: Annotated[
         bool, typer.Option("--timed-out", help="It took too long, and was ended for that.")
     ] = False,
+    cost: Annotated[
+        float | None,
+        typer.Option("--cost", help="What it cost, where prices are told with pulls."),
+    ] = None,
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
     """Record that an evaluation failed."""
     known = open_study(study, storage)
-    became = known.fail(pull, error, lease=lease, charge=charge, timed_out=timed_out)
+    became = known.fail(pull, error, lease=lease, charge=charge, timed_out=timed_out, cost=cost)
     show_status(became, json=json)
 
 
 def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
     """Show where a study stands."""
+    from ringfence.reports.accounts import (
+        HEADINGS,
+        account_in_words,
+        account_rows,
+        exceeded_in_words,
+    )
     from ringfence.reports.departures import departed
     from ringfence.reports.figures.words import moment
     from ringfence.reports.sharing import exhausted_in_words, shared_in_words
+    from ringfence.study.accounts import account_on
 
     known = open_study(study, storage)
     view = known.desk.look(samples=False)
-    document = asdict(known.status(view))
+    document, account = asdict(known.status(view)), account_on(known.desk.plan, view)
     if json:
         output.print_json(document)
         return
@@ -181,8 +192,13 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         words += ", archived"
     output.say(
         f"{document['study']} is {words}: {document['told']} told, {document['issued']} issued, "
-        f"{document['failed']} failed, of {document['budget']} pulls."
+        f"{document['failed']} failed{'.' if account.arms else f', of {account.budget} pulls.'}"
     )
+    if account.arms:
+        output.say(account_in_words(account))
+        output.show_table(f"by arm, in {account.unit}", list(HEADINGS), account_rows(account.arms))
+        for line in exceeded_in_words(account):
+            output.say(line)
     output.say(f"in the running: {', '.join(document['alive']) or 'no arm'}")
     withdrawn = [one for one in view.departures if one.rejection.is_withdrawal]
     for line in departed(known.desk.plan, view, withdrawn):
@@ -262,10 +278,12 @@ def doctor(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         output.print_json(document)
     else:
         if found.is_sound:
+            plan = known.desk.plan
+            budget = plan.in_words(known.desk.head.budget)
             again = "every decision" if not found.notes else "every other decision"
             output.say(
                 f"{found.study} is sound: {found.told} told, {found.issued} issued, {found.failed} "
-                f"failed, of {found.budget}; {again} is the same when made again."
+                f"failed, of {budget}; {again} is the same when made again."
             )
         for problem in found.problems:
             output.say(f"problem: {problem}")

@@ -103,13 +103,14 @@ def give_verdict(
 
 def show_verdict(verdict: "Verdict", *, wide: bool = False) -> None:
     """Show a verdict to people: the sentence, the arms, and what else there is to know."""
+    from ringfence.reports.accounts import used_in_words
     from ringfence.reports.arms_table import arms_of, layouts
     from ringfence.reports.verdict import remarks, sentence
 
     output.say(sentence(verdict))
     arms = arms_of(verdict, every=wide)
     shown = output.show_fitting(
-        f"{verdict.pulls_used} of {verdict.budget} pulls",
+        used_in_words(verdict),
         layouts(verdict, verdict.problem.constraints, arms),
         whole=wide,
     )

@@ -12,6 +12,7 @@ from fastapi.security import HTTPBearer
 from starlette.responses import StreamingResponse
 
 from ringfence.core.errors import InputError, nearest
+from ringfence.core.money import PULLS
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.web import downloads, shapes
 from ringfence.interfaces.web.items import item_results
@@ -171,7 +172,7 @@ def fail(body: shapes.Failed, study: AnyStudy) -> Response:
     """
     became = study.fail(
         body.pull, body.error, lease=body.lease, charge=body.charge, retry=body.retry,
-        timed_out=body.timed_out,
+        timed_out=body.timed_out, cost=body.cost,
     )  # fmt: skip
     return StrictJson({"status": became})
 
@@ -227,7 +228,7 @@ def extend(body: shapes.Leased, study: AnyStudy) -> Response:
     dependencies=_TOKEN,
 )
 def raise_budget(body: shapes.Budget, study: AnyStudy) -> Response:
-    """Set a larger number of pulls; it can never fall. The same again changes nothing."""
+    """Set a larger budget, in its unit; it can never fall. The same again changes nothing."""
     study.raise_budget(body.budget)
     return StrictJson(asdict(study.status()))
 
@@ -309,7 +310,7 @@ def explain(study: AnyStudy, arm: str | None = None) -> Response:
     """Return what `ringfence explain --json` prints, of one arm or of all."""
     if arm is not None and arm not in study.definition.arms:
         raise NotHereError(
-            f"arm {arm!r} is not in study {study.name!r}. Mend the name."
+            f"arm {arm!r} is not in study {study.name!r}. Use one of its arms."
             f"{nearest(arm, study.definition.arms)}"
         )
     return StrictJson(explanation(study.recommend(), arm))
@@ -476,7 +477,14 @@ def _raw_pull(study: Study, pull: PullFact, void: Container[int]) -> dict[str, A
 
 def _definition(study: Study) -> dict[str, Any]:
     definition = study.definition
-    return definition.to_dict() | {
+    plain = definition.to_dict()
+    for inner in ("prices", "pricing"):
+        plain.pop(inner, None)
+    return plain | {
+        "budget": study.desk.plan.in_unit(definition.budget),
+        **dict.fromkeys(("price", "price_guess", "price_cap")),
+        "unit": PULLS,
+        **definition.written_prices,
         "arms": {name: dict(keys) for name, keys in definition.arms.items()},
         "lag": study.lag,
         "created_at": study.created_at,

@@ -112,7 +112,7 @@ def _plain(request: Request, error: Exception) -> Response:
     detail = {
         HTTPStatus.NOT_FOUND: "There is nothing at this address.",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{request.method} cannot be used at this address.",
-        HTTPStatus.BAD_REQUEST: "the body is not JSON that can be read. Mend it.",
+        HTTPStatus.BAD_REQUEST: "the body is not JSON that can be read. Send JSON.",
     }.get(HTTPStatus(error.status_code), error.detail)
     return _for_people(request, problem(error.status_code, detail, error.headers), detail)
 

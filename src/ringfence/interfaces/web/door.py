@@ -57,7 +57,7 @@ class Door:
         for name in names:
             if not _NAME.fullmatch(name):
                 raise InputError(
-                    f"allow-host = {name!r} must be a name or an address, without a port. Mend it."
+                    f"allow-host = {name!r} must be a name or an address. Leave the port out."
                 )
         own = host if ":" not in host else f"[{host}]"
         known = {own, *names, *_LOOPBACK_NAMES}

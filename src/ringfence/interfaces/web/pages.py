@@ -26,6 +26,7 @@ from ringfence.interfaces.web.parts import AnyShelf, AnyStudy, Leave, form_of
 from ringfence.interfaces.web.problems import NotHereError
 from ringfence.interfaces.web.shelf import Look
 from ringfence.reports import verdict as words
+from ringfence.reports.accounts import HEADINGS, account_in_words, account_rows, shown_amount
 from ringfence.reports.arms_table import brief_chance
 from ringfence.reports.cards import cards_of
 from ringfence.reports.departures import no_answer, standing
@@ -34,6 +35,7 @@ from ringfence.reports.figures.words import moment
 from ringfence.reports.ordering import shown_arms
 from ringfence.reports.sharing import exhausted_in_words, shared_in_words
 from ringfence.reports.sheet import KIND_WORDS, limits_of
+from ringfence.study.accounts import account_on
 from ringfence.study.exploring import what_if
 from ringfence.study.facts import Round
 from ringfence.study.verdict import ArmVerdict
@@ -71,6 +73,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["quoted"] = quoted
+    made.filters["amount"] = shown_amount
     made.filters["brief"] = lambda value: f"{value:.4g}"
     made.filters["chance"] = brief_chance
     made.filters["interval"] = lambda one, unit: words.interval(one.low, one.high, unit)
@@ -198,6 +201,7 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "every_arm": every_arm,
         "shared": kind_shared(plan),
         "shares": shared_in_words(plan.sharing.plain()),
+        "account": _account(look),
         "exhausted": exhausted_in_words(look.status.blocks, finished=_ended_early(look)),
     }
     if verdict is None:
@@ -218,6 +222,15 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "standing": standing,
         "shown": words.shown,
     }
+
+
+def _account(look: Look) -> dict[str, Any] | None:
+    """Return what became of a budget in which pulls have a price."""
+    found = account_on(look.study.desk.plan, look.view)
+    if not found.arms:
+        return None
+    rows = account_rows(found.arms)
+    return {"sentence": account_in_words(found), "headings": HEADINGS, "rows": rows}
 
 
 def _chances(
@@ -255,7 +268,10 @@ def _waits(look: Look) -> list[dict[str, Any]]:
 
 def _ended_early(look: Look) -> bool:
     """Tell whether a study is over although something is left of its budget."""
-    return look.status.finished and look.status.told + look.status.failed < look.status.budget
+    status = look.status
+    if status.accounts:
+        return status.finished and status.left > max(one.price for one in status.accounts)
+    return status.finished and status.told + status.failed < status.budget
 
 
 def _decisive(look: Look, shown: Sequence[ArmVerdict]) -> list[Round]:

@@ -85,16 +85,16 @@ def shape_problem(errors: Sequence[Any], known: Known = lambda _: ()) -> Respons
     """
     first = next((one for one in errors if one["type"] == "extra_forbidden"), errors[0])
     if first["type"] == "json_invalid":
-        return problem(400, f"the body is not JSON: {first['ctx']['error']}. Mend it.")
+        return problem(400, f"the body is not JSON: {first['ctx']['error']}. Send JSON.")
     place = [part for part in first["loc"] if part not in ("body", "query", "path")]
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
     if not key:
         return problem(422, f"the body {first['msg'].lower()}. Send a JSON object.")
     if first["type"] == "extra_forbidden":
         hint = nearest(place[-1], known(place[:-1]))
-        return problem(422, f"unknown key {key!r}. Leave it out, or mend its name.{hint}")
+        return problem(422, f"unknown key {key!r}. Leave it out, or correct it.{hint}")
     if first["type"] == "missing":
         return problem(422, f"{key} is missing. Add it.")
     shown = repr(first.get("input"))[:_LONGEST_SHOWN]
     status = 404 if first["loc"][0] == "path" else 422  # a part of the address: nothing is there
-    return problem(status, f"{key} = {shown} is not right: {first['msg']}. Mend it.")
+    return problem(status, f"{key} = {shown} is not right: {first['msg']}. Change it.")

@@ -4,7 +4,7 @@ What a value must be beyond its shape is decided where Python decides it, with t
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -88,6 +88,9 @@ class Stop(BaseModel):
     ] = None
 
 
+Prices: TypeAlias = Number | Text | dict[str, Number | Text] | None
+
+
 class NewStudy(BaseModel):
     """What is fixed before the first pull."""
 
@@ -107,7 +110,23 @@ class NewStudy(BaseModel):
         | Annotated[dict[str, dict[str, Any]], Field(max_length=MOST_ARMS)],
         Field(examples=[["v1", "v2", "v3"]]),
     ]
-    budget: Annotated[int, Field(examples=[600])]
+    budget: Annotated[
+        int | str,
+        Field(description="Pulls, or an amount with its unit.", examples=[600, "50 USD"]),
+    ]
+    price: Annotated[
+        Number | Text | dict[str, Number | Text] | None,
+        Field(
+            description="What a pull takes of such an amount: by arm, or the metric that tells it.",
+            examples=[{"v1": 0.03, "v2": 1.1}, "cost"],
+        ),
+    ] = None
+    price_guess: Annotated[
+        Prices, Field(description="What it is likely to be at first, of all arms or by arm.")
+    ] = None
+    price_cap: Annotated[
+        Prices, Field(description="What no pull exceeds, of all arms or by arm.")
+    ] = None
     answer: Annotated[str, Field(examples=["best feasible", "all feasible"])] = BEST_FEASIBLE.name
     policy: str = "top-two"
     seed: int | None = None
@@ -157,7 +176,13 @@ class Definition(BaseModel):
     constraints: list[str]
     answer: Annotated[str, Field(description="Which arms are asked for.")]
     arms: dict[str, dict[str, Any]]
-    budget: int
+    budget: Annotated[float, Field(description="At first, in its unit.")]
+    unit: Annotated[str, Field(description="Of the budget: `pulls`, or as it was written.")]
+    price: Annotated[
+        dict[str, float] | str | None, Field(description="Of a pull, by arm or as a metric.")
+    ]
+    price_guess: dict[str, float] | None
+    price_cap: dict[str, float] | None
     policy: str
     seed: int
     batch: int
@@ -194,7 +219,11 @@ class Listed(BaseModel):
     name: str
     done: Annotated[int, Field(description="Pulls that were told, failed or cancelled.")]
     in_flight: Annotated[int, Field(description="Pulls that are leased.")]
-    budget: int
+    budget: float
+    unit: str
+    spent: Annotated[
+        float, Field(description="What the pulls took that the latest decision was made from.")
+    ]
     finished: bool
     stopped_at: Annotated[float | None, Field(description=_WHEN_STOPPED)]
     archived_at: Annotated[float | None, Field(description=_WHEN_ARCHIVED)]
@@ -207,6 +236,19 @@ class Listing(BaseModel):
     studies: list[Listed]
 
 
+class ArmAccount(BaseModel):
+    """What an arm took of the budget, in its unit."""
+
+    name: str
+    pulls: Annotated[int, Field(description="Of these it was charged.")]
+    price: Annotated[float, Field(description="What a pull of it costs by now.")]
+    spent: float
+    reserved: float
+    most: Annotated[float, Field(description="What its dearest pull cost.")]
+    cap: Annotated[float | None, Field(description="What none should have exceeded.")]
+    is_over_cap: bool
+
+
 class Status(BaseModel):
     """Where a study stands."""
 
@@ -215,7 +257,11 @@ class Status(BaseModel):
     issued: int
     failed: int
     lost: Annotated[int, Field(description="Pulls that will never report: not charged.")]
-    budget: int
+    budget: Annotated[float, Field(description="In its unit; so is what follows.")]
+    unit: Annotated[str, Field(description="`pulls`, or as it was written.")]
+    spent: float
+    reserved: Annotated[float, Field(description="For pulls in flight.")]
+    left: float
     phase: int
     alive: list[str]
     arm: str | None
@@ -230,6 +276,9 @@ class Status(BaseModel):
             description="What pulls share; `exhausted` are arms in the running without further "
             "items."
         ),
+    ]
+    accounts: Annotated[
+        list[ArmAccount], Field(description="By arm, where pulls have a price; else none.")
     ]
 
 
@@ -276,7 +325,7 @@ class Told(Leased):
 
 
 class ToldWithCost(Told):
-    """What a pull gave, and what it cost."""
+    """What a pull gave, and what it cost: its price, where that is a metric."""
 
     cost: Number | None = None
 
@@ -295,6 +344,9 @@ class Failed(Leased):
     charge: bool = True
     retry: bool = True
     timed_out: bool = False
+    cost: Annotated[
+        Number | None, Field(description="What it cost, where the price is a metric.")
+    ] = None
 
 
 class Lost(Leased):
@@ -382,10 +434,10 @@ class Extended(BaseModel):
 
 
 class Budget(BaseModel):
-    """The new number of pulls in all."""
+    """The new budget in all: pulls, or an amount of its unit."""
 
     model_config = _BODY
-    budget: int
+    budget: Annotated[int | Number | str, Field(examples=[800, "60 USD"])]
 
 
 class Estimate(BaseModel):
@@ -516,7 +568,12 @@ class Verdict(BaseModel):
         float, Field(description="The chance that all named arms keep their limits.")
     ]
     pulls_used: int
-    budget: int
+    budget: float
+    unit: str
+    spent: float
+    reserved: float
+    left: float
+    accounts: list[ArmAccount]
     finished: bool
     arms: list[Arm]
     flips: list[Flip]

@@ -13,6 +13,8 @@ from typing import Any
 
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, MissingStudyError, RingfenceError
+from ringfence.core.money import PULLS
+from ringfence.core.pricing import Pricing
 from ringfence.interfaces.checking import study_name
 from ringfence.interfaces.leases import Status
 from ringfence.interfaces.shared_views import outcomes_in
@@ -21,6 +23,7 @@ from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import seen_instance
 from ringfence.interfaces.web.work import StudySource
 from ringfence.storage.memory import MemoryStorage
+from ringfence.study.facts import Head
 from ringfence.study.outcomes import Outcomes
 from ringfence.study.reading import View
 from ringfence.study.verdict import Verdict, in_the_running
@@ -59,6 +62,15 @@ class Look:
         except RingfenceError:
             return False
         return True
+
+
+def _funds(head: Head, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Return budget and spending of a study by its head, in the unit of its budget."""
+    if not kept:
+        return {"budget": head.budget, "unit": PULLS, "spent": head.charged}
+    pricing = Pricing.from_dict(kept)
+    budget, spent = (float(pricing.decimal(one)) for one in (head.budget, head.charged))
+    return {"budget": budget, "unit": pricing.unit, "spent": spent}
 
 
 @dataclass(eq=False)
@@ -111,12 +123,12 @@ class Shelf:
     def brief(self, name: str) -> dict[str, Any]:
         """Return where a study stands by its head alone: one row, whatever its size."""
         with self.storage.reading(possible(name)) as ledger:
-            head, created_at = ledger.head, ledger.created_at
+            head, created_at, pricing = ledger.head, ledger.created_at, ledger.definition.pricing
         return {
             "name": name,
             "done": head.issued - head.unresolved,
             "in_flight": head.unresolved,
-            "budget": head.budget,
+            **_funds(head, pricing),
             "finished": head.finished,
             "stopped_at": head.stopped_at,
             "archived_at": head.archived_at,

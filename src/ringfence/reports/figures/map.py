@@ -7,6 +7,7 @@ it would win if nobody looked at its limits.
 import math
 from typing import Any
 
+from ringfence.reports.accounts import used_in_words
 from ringfence.reports.figures.words import answer_of, counted, kind_in_words, shortened
 from ringfence.reports.verdict import headline, reason
 from ringfence.study.verdict import ArmVerdict, Outcome, Verdict
@@ -72,7 +73,7 @@ def map_subtitle(verdict: Verdict, rows: list[dict[str, Any]]) -> list[str]:
             if deceivers == 1
             else f"{deceivers:,} deceivers look better, but past a limit"
         )
-    first.append(f"{verdict.pulls_used:,} of {verdict.budget:,} pulls")
+    first.append(used_in_words(verdict, ","))
     first.append("bars: 95% intervals")
     unjudged = sum(arm.kind is None for arm in verdict.arms)
     left_out = len(verdict.arms) - unjudged - len(rows)

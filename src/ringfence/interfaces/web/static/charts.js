@@ -16,8 +16,9 @@ import { interpreter } from "./interpreter.js";
 const SETTLED_MS = 120; // a width that has not changed for so long is the new one
 const REST_MS = 250; // between two drawings of a figure
 const PATIENCE_MS = 30_000;
-const TITLE_LETTER = 8.4; // in pixels, on average
-const SUBTITLE_LETTER = 6.4;
+const TITLE_FONT = "bold 15px sans-serif"; // as themes have it
+const SUBTITLE_FONT = "12px sans-serif";
+const TITLE_MARGIN = 12; // what stands free beside a title
 const NARROW = 480;
 const LEAST_PANEL = 230; // what is drawn of a panel, without what stands beside it
 const AHEAD = "300px"; // how far below the screen a figure is drawn already
@@ -171,17 +172,20 @@ function placePanels(spec, room, width) {
   spec.concat.forEach((panel) => { panel.width = Math.max(each, LEAST_PANEL / 2); });
 }
 
-// Titles do not wrap by themselves: they are cut into lines, by the usual width of a letter.
+// Titles do not wrap by themselves: they are cut into lines, as wide as they turn out in this browser.
 function fittedTitle(title, width) {
-  const text = lines(title.text, width / TITLE_LETTER);
-  return { ...title, frame: "bounds", text, subtitle: lines(title.subtitle ?? "", width / SUBTITLE_LETTER) };
+  const most = width - TITLE_MARGIN;
+  const subtitle = lines(title.subtitle ?? "", most, SUBTITLE_FONT);
+  return { ...title, frame: "bounds", text: lines(title.text, most, TITLE_FONT), subtitle };
 }
 
-function lines(text, most) {
+function lines(text, most, font) {
+  const ruler = document.createElement("canvas").getContext("2d");
+  ruler.font = font;
   return [text].flat().flatMap((line) => line.split(" ").reduce((done, word) => {
-    const last = done.at(-1);
-    if (last === undefined || last.length + 1 + word.length > most) return [...done, word];
-    return [...done.slice(0, -1), `${last} ${word}`];
+    const longer = `${done.at(-1)} ${word}`;
+    if (done.length === 0 || ruler.measureText(longer).width > most) return [...done, word];
+    return [...done.slice(0, -1), longer];
   }, []));
 }
 
