@@ -21,6 +21,7 @@ from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_
 from ringfence.core.oracle import Oracle, Truth, oracle
 from ringfence.core.problem import Problem
 from ringfence.simulation.laws import Law
+from ringfence.simulation.tariffs import Tariff
 
 PAPER_INSTANCES = ("paper-1", "paper-2", "paper-3", "paper-4")
 
@@ -30,6 +31,8 @@ class Instance:
     """A problem with named arms whose distributions are known.
 
     `baseline` is the arm that limits are relative to; where there are such limits it must be named.
+    `price` is what a pull costs, as it was written: by arm, or a metric of which there is a
+    `tariff` then.
 
     >>> import ringfence as rf
     >>> instance = rf.Instance.load("paper-3")
@@ -44,6 +47,8 @@ class Instance:
     arms: tuple[str, ...]
     law: Law
     baseline: str | None = None
+    price: Any = None
+    tariff: Tariff | None = None
 
     def __post_init__(self) -> None:
         """Refuse a baseline that is no arm, that limits miss, or that nothing is relative to."""
