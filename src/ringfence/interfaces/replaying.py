@@ -63,14 +63,14 @@ class Rerun:
         pulls = smallest_budget(instance, policy, scales=self.scales)
         if self.unit == PULLS:
             return pulls
-        return self.rounded(float(pulls * price_of_a_pull(instance, self.unit)), up=True)
+        return self.rounded(float(pulls * price_of_a_pull(instance, self.unit)), math.ceil)
 
-    def rounded(self, budget: float, *, up: bool = False) -> float:
+    def rounded(self, budget: float, to: Callable[[float], int] = round) -> float:
         """Return a budget that nobody asked for: whole pulls, or an amount of three digits."""
         if self.unit == PULLS:
-            return math.ceil(budget) if up else round(budget)
+            return to(budget)
         step = 10.0 ** (math.floor(math.log10(budget)) - 2)
-        found = float(f"{(math.ceil(budget / step) if up else round(budget / step)) * step:.12g}")
+        found = float(f"{to(budget / step) * step:.12g}")
         return int(found) if found.is_integer() else found
 
     def run(
@@ -256,9 +256,9 @@ def _follow_uniform(
             measured[middle] = run(middle)
     low = asked[0]
     while low > least and 1.0 - measured[low].error_rate > min(rates):
-        low = max(least, rounded(low / _FINE_STEP))
+        low = max(least, rounded(low / _FINE_STEP, math.floor))
         measured[low] = run(low)
     high = asked[-1]
     while high < _BEYOND * asked[-1] and 1.0 - measured[high].error_rate < max(rates):
-        high = rounded(high * _FINE_STEP, up=True)
+        high = rounded(high * _FINE_STEP, math.ceil)
         measured[high] = run(high)
