@@ -1743,7 +1743,7 @@ FAULTS = [
     ),
     fault(
         "amounts are floats that are cut", PRICING,
-        "return round(exact * Fraction(10**self.digits))",
+        "return int(exact.to_integral_value(ROUND_HALF_EVEN))",
         "return int(float(value) * 10**self.digits)",
         ADDED_UP,
     ),
