@@ -786,14 +786,17 @@ REFUSALS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "no repeats": (("bench", "--repeats", "0"), ("repeats = 0", "at least 1")),
     "budgets with a word": (
         ("compare", "paper-1", "--budgets", "10,x"),
-        ("budgets", "'x'", "whole number", "--budgets 1000,2000"),
+        ("budgets", '"x"', "whole number"),
     ),
     "budgets with a fraction": (
         ("compare", "paper-1", "--budgets", "10.5"),
-        ("budgets", "'10.5'", "whole number"),
+        ("budgets", '"10.5"', "whole number"),
     ),
     "no budgets": (("compare", "paper-1", "--budgets", ","), ("budgets", "at least one")),
-    "budget as a word": (("simulate", "paper-1", "--budget", "x"), ("--budget", "integer")),
+    "budget as a word": (
+        ("simulate", "paper-1", "--budget", "x"),
+        ("budget", "whole number", '"50 USD"'),
+    ),
     "no budget": (("simulate", "paper-1"), ("--budget",)),
     "no instance": (("gaps",), ("INSTANCE",)),
     "unknown command": (("simulat", "paper-1"), ("simulat", "simulate")),

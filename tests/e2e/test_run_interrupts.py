@@ -103,7 +103,7 @@ def test_programs_are_ended_with_what_they_began(
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (code, b"")
     first, last = err.decode().splitlines()
-    assert first == "interrupt heard: nothing more is begun; programs that run are ended."
+    assert first == "interrupt heard: nothing more is begun; what can be ended is ended."
     assert last == f"{words} were given back. Resume with: ringfence run trial.toml"
     assert wait_for(lambda: all(map(is_gone, groups)))
     study = load(tmp_path)

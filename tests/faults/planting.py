@@ -194,6 +194,8 @@ CERTIFICATE_ROOMS = (
     "core.grounds",
     "core.proving",
     "core.certificate",
+    "core.bets",
+    "core.settling",
     "study.paths",
     "study.certificates",
     "study.certifying",
@@ -220,6 +222,7 @@ CERTIFICATE_TESTS = (
     "tests.unit.test_gate",
     "tests.unit.test_proven_verdicts",
     "tests.statistical.test_certificates",
+    "tests.unit.test_settling",
 )
 GOLDEN_TESTS = ("tests.golden.taking", "tests.golden.theory")
 WEB_ROOMS = (

@@ -14,6 +14,8 @@ from tests.choosing import first_of, some_of
 from tests.faults.planting import CERTIFICATE_ROOMS, planted_certificates, require_applicable
 from tests.faults.test_planted_faults import Fault, Named, fault
 
+LIMITS = ("mean(risk) <= 0.3", "mean(cost) <= 0.5")
+SETTLING = "tests.unit.test_settling"
 WAGERS, MIXTURE, STUDIES, RATES, STOPS, GATES, VERDICTS = (
     "tests.unit.test_wagers",
     "tests.unit.test_t_mixture",
@@ -241,7 +243,7 @@ FAULTS = [
     ),
     fault(
         "arms that an open question is about get nothing", "study.stopping",
-        "if arm not in asked)", "if arm in asked)",
+        "if arm not in about)", "if arm in about)",
         of(STOPS, "test_an_arm_that_is_settled_gets_nothing_more", "top-two", 400),
     ),
     fault(
@@ -252,6 +254,51 @@ FAULTS = [
         "through=least)\n"
         "        if _all_are_seen(before, standing, reader):",
         of(STOPS, "test_it_ends_no_sooner_than_all_that_was_asked_for_is_told"),
+    ),
+    fault(
+        "a chance that is rounding counts as proof", TREND,
+        "np.where(b < 0.0, np.minimum(part, -0.5 * np.log(spread)), part)", "part",
+        of(MIXTURE, "test_values_far_on_the_other_side_prove_nothing"),
+    ),
+    fault(
+        "what no arm has shown yet is thought impossible", TREND,
+        " - UNSEEN * width / counts", "",
+        of(MIXTURE, "test_rare_values_far_out_are_waited_for"),
+    ),
+    fault(
+        "a test of any law speaks after thirty values", TREND, "PATIENCE = 150", "PATIENCE = 30",
+        of(MIXTURE, "test_rare_values_far_out_are_waited_for"),
+    ),
+    fault(
+        "value by value, a bet looks at the value that it bets on", "core.bets",
+        "mean = (0.5 + facts[test, FIRST]) / (n + 1.0)",
+        "mean = (0.5 + facts[test, FIRST] + scaled) / (n + 1.0)",
+        of(SETTLING, "test_a_wager_is_the_same_value_by_value", 0, False),
+    ),
+    fault(
+        "value by value, the size of a set is forgotten", "core.bets",
+        "level = rest / ((size - n) * width) if width > 0.0 else 1.0", "pass",
+        of(SETTLING, "test_a_wager_is_the_same_value_by_value", 60, False),
+    ),
+    fault(
+        "value by value, a tie is no tie", "core.bets",
+        "if rest < above or (strict and rest <= above):", "if rest < above:",
+        of(SETTLING, "test_a_tie_that_was_seen_whole_is_a_tie"),
+    ),
+    fault(
+        "in simulations levels are not split", "core.settling",
+        "each = (1.0 - confidence) / arm_count", "each = 1.0 - confidence",
+        of(SETTLING, "test_conclusions_are_those_of_a_certificate", LIMITS, False, False),
+    ),
+    fault(
+        "in simulations one limit that is kept is enough", "core.settling",
+        "kept &= facts[test, PEAK] >= proof.wanted", "kept = facts[test, PEAK] >= proof.wanted",
+        of(SETTLING, "test_conclusions_are_those_of_a_certificate", LIMITS, False, False),
+    ),
+    fault(
+        "in simulations a broken arm is compared with", "core.settling",
+        "if rival == arm or proof.broken[rival]:", "if rival == arm:",
+        of(SETTLING, "test_conclusions_are_those_of_a_certificate", LIMITS, False, False),
     ),
     fault(
         "an answer that is open decides", "study.proven",

@@ -1062,8 +1062,8 @@ FAULTS = [
     ),
     fault(
         "no hurry at the end of the budget", TOP,
-        "fill_values(seen.alive, best, HASTE / max(seen.left[0], 1), work)",
-        "fill_values(seen.alive, best, 0.0, work)",
+        "fill_values(seen.alive, best, seen.prices, HASTE / max(seen.left[0], 1), work)",
+        "fill_values(seen.alive, best, seen.prices, 0.0, work)",
         TOP_TWO,
     ),
     fault(

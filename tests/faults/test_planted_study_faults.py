@@ -298,7 +298,7 @@ FACTS, LAGGING, ADVANCING = ("study.facts", "study.lagging", "study.advancing")
 FAILING, PARDONING, KEEPING = ("study.failing", "study.pardoning", "study.keeping")
 HALTING = "study.halting"
 SHARING, ITEMS, EXHAUSTING, SHARING_AUDIT = (
-    *("study.sharing", "study.items", "study.exhausting", "study.sharing_audit"),
+    *("study.sharing", "study.items", "core.exhausting", "study.sharing_audit"),
 )
 STUDY_EDITED = (
     *(ANSWERS, BASELINE, KNOWN_NOISE, STATED, SHARES, BELIEFS, PRIORS, SPARSE, NOT_SEEN, UNSEEN),
@@ -1659,8 +1659,7 @@ FAULTS = [
     ),
     fault(
         "an arm is pulled beyond its items", EXHAUSTING,
-        "given = np.minimum(np.array(allocation, np.int64), room)",
-        "given = np.array(allocation, np.int64)",
+        "over = max(fresh[i] - rooms[i], 0)", "over = 0",
         ENDS,
     ),
     fault(
@@ -1670,7 +1669,7 @@ FAULTS = [
     ),
     fault(
         "arms that left are handed what others cannot use", EXHAUSTING,
-        "(alive & (given < room)", "((given < room)",
+        "alive[arm] & (fresh[arm] < rooms[arm])", "(fresh[arm] < rooms[arm])",
         of(SHARING_TESTS, "test_it_never_costs_more_nor_goes_beyond_the_room"),
     ),
     fault(

@@ -23,7 +23,13 @@ from tests.oracle import adaptive as slow
 
 ROUNDING = 1e-12
 MOST_BATCH = 8
-STUDIES = {"top-two": 700, "ocba-co": 700, "thompson": 500, "answer": 1000}  # a constraint count
+STUDIES = {
+    "top-two": 700,
+    "ocba-co": 700,
+    "thompson": 500,
+    "va-lucb": 400,
+    "answer": 1000,
+}  # a constraint count
 
 MakeWork = Callable[[int, int], Any]
 
@@ -223,6 +229,20 @@ def check_ocba(choose: Choose, make_work: MakeWork) -> Counter[str]:
             seen["leader pulled"] += found == leader
             seen["pulls"] += 1
             pulls[found] += 1
+    return seen
+
+
+def check_va_lucb(choose: Choose, make_work: MakeWork) -> Counter[str]:
+    """Compare VA-LUCB's batches with the transcription, where pulls count hundreds of times too."""
+    seen: Counter[str] = Counter()
+    for study, uniforms in batches("va-lucb"):
+        for times in (1, 1000):
+            known = study._replace(counts=study.counts * times)
+            seen += situation(known, slow.looks_best(known))
+            batch = chosen_by(choose, make_work, known, uniforms)
+            wanted, said = slow.va_lucb_choose(known, len(uniforms))
+            assert batch == wanted, f"{batch}, not {wanted}: {known}"
+            seen += said
     return seen
 
 

@@ -108,6 +108,7 @@ def tally_of(replications: int) -> Tally:
         wrong=np.zeros(replications, np.bool_), flag_wrong=np.zeros(replications, np.bool_),
         lost_in_phase=np.zeros(1, np.int64), pulls=np.zeros(3, np.int64),
         chosen=np.zeros((3, 2), np.int64), misjudged=np.zeros(1, np.int64),
+        paid=np.zeros(1, np.int64),
         pulled=np.zeros(replications, np.int64), proven=np.zeros(replications, np.int64),
     )  # fmt: skip
 

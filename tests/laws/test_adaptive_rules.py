@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ringfence as rf
 from ringfence.core.arrays import Floats, Integers
 from ringfence.core.errors import InputError
-from ringfence.policies import ocba_co, thompson, top_two, top_two_room
+from ringfence.policies import ocba_co, thompson, top_two, top_two_room, va_lucb
 from ringfence.policies.evidence import EQUAL, Answer, Choose, Evidence
 from ringfence.policies.policy import MOST_PULLS, AdaptivePolicy
 from ringfence.policies.registry import ADAPTIVE_POLICIES
@@ -48,7 +48,7 @@ lawful = settings(
 
 
 def test_all_adaptive_policies_are_here() -> None:
-    assert [policy.name for policy in ADAPTIVE] == ["top-two", "ocba-co", "thompson"]
+    assert [policy.name for policy in ADAPTIVE] == ["top-two", "ocba-co", "thompson", "va-lucb"]
 
 
 # ------------------------------------------------------------------- equal to the transcription
@@ -93,6 +93,15 @@ def test_ocba_co_equals_the_transcription() -> None:
     assert seen["on the threshold"] > 100
     assert seen["in flight"] > 500
     assert seen["excused"] <= seen["pulls"] / 200
+
+
+def test_va_lucb_equals_the_transcription() -> None:
+    seen = checks.check_va_lucb(va_lucb.choose, va_lucb.make_work)
+    assert seen["leader"] > 300
+    assert seen["rival"] > 300
+    assert seen["some surely out"] > 100
+    assert seen["all out"] > 20
+    assert seen["alone"] > 20
 
 
 def test_thompson_equals_the_transcription() -> None:

@@ -10,6 +10,7 @@ promised so far; estimates and covariances stay as they are while a batch is dec
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -580,6 +581,44 @@ def rival_costs(seen: Evidence, leader: int) -> dict[int, float]:
         pair = least_moves.beating if feasible else least_moves.nearing
         costs[arm] = energy(pair(study), exactly=exactly)[0]
     return costs
+
+
+def va_lucb_choose(seen: Evidence, count: int) -> tuple[list[int], Counter[str]]:
+    """Return whom VA-LUCB pulls, one after the other, and how it came to that."""
+    arms = [int(arm) for arm in np.flatnonzero(seen.alive)]
+    pulls = {arm: max(int(seen.counts[arm] + seen.in_flight[arm]), 1) for arm in arms}
+    width = seen.estimates.shape[1]
+    found, said = list[int](), Counter[str]()
+    for _ in range(count):
+        total = sum(pulls.values())
+        log = math.log(2 * len(arms) * width / 0.05) + 4 * math.log(total)
+
+        def bound(arm: int, c: int, log: float = log) -> float:
+            variance = float(seen.covariances[arm, c, c])
+            return float(seen.estimates[arm, c]) - math.sqrt(2 * variance * log / pulls[arm])
+
+        over = {
+            arm: max(
+                float(seen.scales[c]) * (bound(arm, c) - float(seen.thresholds[c - 1]))
+                for c in range(1, width)
+            )
+            for arm in arms
+        }
+        rank = seen.priority
+        possible = [arm for arm in arms if over[arm] <= 0.0]
+        said["some surely out"] += 0 < len(possible) < len(arms)
+        said["all out"] += not possible
+        said["alone"] += len(possible) == 1
+        possible = possible or [min(arms, key=lambda arm: (over[arm], rank[arm]))]
+        leader = min(possible, key=lambda arm: (float(seen.estimates[arm, 0]), rank[arm]))
+        rivals = [arm for arm in possible if arm != leader]
+        chosen, how = leader, "leader"
+        if total % 2 and rivals:
+            chosen, how = min(rivals, key=lambda arm: (bound(arm, 0), rank[arm])), "rival"
+        said[how] += 1
+        pulls[chosen] += 1
+        found.append(chosen)
+    return found, said
 
 
 def thompson_step(seen: Evidence, uniform: float, factors: Floats) -> Search:

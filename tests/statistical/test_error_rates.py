@@ -197,7 +197,7 @@ def pairs(
     Each time `few` are tried.
     """
     everything = {
-        policy.name: names if policy in PHASE_POLICIES else adaptive[policy.name]
+        policy.name: names if policy in PHASE_POLICIES else adaptive.get(policy.name, [])
         for policy in policies_for(BEST_FEASIBLE)
     }
     return pytest.mark.parametrize(
@@ -216,6 +216,7 @@ def pairs(
         "top-two": ["gaussian", "bernoulli", "table"],
         "ocba-co": ["gaussian", "poisson"],
         "thompson": ["gaussian"],
+        "va-lucb": ["gaussian"],
     },
     few={
         "constrained-sr": [*INSTANCES, "table"],

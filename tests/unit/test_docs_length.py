@@ -69,3 +69,13 @@ def test_the_count_is_awake() -> None:
         f"{words} code."
     ]
     assert too_long(f"Half `x. y` {words[:60]}. The other {words[:60]}.\n") == []
+
+
+def test_errors_say_what_to_write_and_not_to_mend() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in (*(ROOT / "src").rglob("*.py"), *PAGES)
+        for line in path.read_text("utf-8").splitlines()
+        if re.search(r"\bmend(s|ed|ing)?\b", line, re.IGNORECASE)
+    ]
+    assert found == []

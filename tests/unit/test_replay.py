@@ -622,13 +622,13 @@ def test_a_uniform_row_needs_about_its_own_budget() -> None:
 
 KEYS = {
     "table", "rows_used", "rows_dropped", "objective", "constraints", "baseline", "assumption",
-    "truth", "forced", "doubts", "notes", "headline", "goal", "needs", "rows", "uniform",
+    "truth", "unit", "forced", "doubts", "notes", "headline", "goal", "needs", "rows", "uniform",
     "replications", "seed", "scales", "batch", "seconds",
 }  # fmt: skip
 ROW_KEYS = {
-    "policy", "budget", "pulls_used", "right_rate", "ci_low", "ci_high", "replications", "errors",
-    "wrong_arm", "wrong_flag", "chosen", "mean_pulls", "uniform_budget", "ratio_to_uniform",
-    "ratio_low", "ratio_high",
+    "policy", "budget", "unit", "spent", "pulls_used", "right_rate", "ci_low", "ci_high",
+    "replications", "errors", "wrong_arm", "wrong_flag", "chosen", "mean_pulls",
+    "uniform_budget", "ratio_to_uniform", "ratio_low", "ratio_high",
 }  # fmt: skip
 
 

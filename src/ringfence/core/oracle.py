@@ -132,8 +132,11 @@ def sum_rate(truth: Truth, allocation: Floats, weights: Floats, among: list[int]
     return min(costs)
 
 
-def oracle(truth: Truth) -> Oracle | None:
+def oracle(truth: Truth, prices: Floats | None = None) -> Oracle | None:
     """Return the oracle's rate and allocation; None where several answers are right.
+
+    With the `prices` of arms the rate is per unit of money, and the allocation of the pulls that it
+    buys best.
 
     With weight 1 on the best arm, every other needs some least weight for all its costs to reach
     a level C; the rate is C over the sum of weights. It is largest where the best arm's pulls are
@@ -142,9 +145,11 @@ def oracle(truth: Truth) -> Oracle | None:
     best, arm_count = truth.theory.optimal, truth.means.shape[0]
     if not truth.is_settled:
         return None
-    work = cost_work(truth.means.shape[1])
+    work, costly = cost_work(truth.means.shape[1]), np.ones(arm_count)
+    if prices is not None:
+        costly = prices
     if truth.theory.asks_arms_alone:
-        return _even_oracle(truth, work)
+        return _even_oracle(truth, work, costly)
     others = [arm for arm in range(arm_count) if arm != best]
     highest = truth.own_cost(best, 1.0, work)
     for arm in others:
@@ -156,39 +161,46 @@ def oracle(truth: Truth) -> Oracle | None:
     low, high = 0.0, highest
     level = highest
     while True:
-        excess = _weigh(truth, level, weights, others, work)
-        if excess > 1.0:
+        excess = _weigh(truth, level, weights, others, costly, work)
+        if excess > costly[best]:
             high = level
         else:
             low = level
         if high - low <= _PRECISION * high:
             break
         level = 0.5 * (low + high)
-    _weigh(truth, low, weights, others, work)
+    _weigh(truth, low, weights, others, costly, work)
     weights[best] = 1.0
-    return Oracle(low / float(weights.sum()), weights / weights.sum())
+    return Oracle(low / float((weights * costly).sum()), weights / weights.sum())
 
 
-def _even_oracle(truth: Truth, work: CostWork) -> Oracle:
+def _even_oracle(truth: Truth, work: CostWork, costly: Floats) -> Oracle:
     """Return the oracle of arms that are asked about alone: all their costs are the same."""
     costs = np.array([truth.own_cost(arm, 1.0, work) for arm in range(len(truth.means))])
     if costs.min() <= 0.0:
         return Oracle(0.0, None)
-    rate = 1.0 / float((1.0 / costs).sum())
-    return Oracle(rate, rate / costs)
+    rate = 1.0 / float((costly / costs).sum())
+    return Oracle(rate, 1.0 / costs / float((1.0 / costs).sum()))
 
 
-def _weigh(truth: Truth, level: float, weights: Floats, others: list[int], work: CostWork) -> float:
+def _weigh(
+    truth: Truth,
+    level: float,
+    weights: Floats,
+    others: list[int],
+    costly: Floats,
+    work: CostWork,
+) -> float:
     """Fill in the least weights at which all costs reach a level.
 
-    Return how much of the other arms' weight one more pull of the best arm would save.
+    Return how much of what the other arms' weights cost one more pull of the best arm would save.
     """
     saved = 0.0
     for arm in others:
         weight, share = _least_weight(truth, arm, level, work)
         weights[arm] = weight
         if share > 0.0:
-            saved += weight * share / max(1.0 - share, _ROUNDING)
+            saved += costly[arm] * weight * share / max(1.0 - share, _ROUNDING)
     return saved
 
 

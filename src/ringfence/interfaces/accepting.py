@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ringfence.core.errors import InputError
+from ringfence.core.money import Money
 from ringfence.interfaces.checking import each_once, listed
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import find_policy
@@ -16,8 +17,10 @@ from ringfence.simulation.instance import Instance
 
 AnyInstance: TypeAlias = Instance | Mapping[str, Any] | str | Path
 AnyPolicy: TypeAlias = Policy | str
+AnyBudget: TypeAlias = int | str | Money
 ONE_INSTANCE = (Instance, Mapping, str, Path)
 ONE_POLICY = (Policy, str)
+ONE_BUDGET = (Integral, str, Money)
 
 
 def instance_of(source: AnyInstance) -> Instance:

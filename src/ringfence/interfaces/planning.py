@@ -7,9 +7,14 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ringfence.core.errors import InputError
+from ringfence.core.money import PULLS, Money
 from ringfence.interfaces.counting import LEAST_TARGET, Wanted, counted, require_countable
 from ringfence.interfaces.rare import Hands, by_importance
 from ringfence.policies.policy import Policy
@@ -18,6 +23,7 @@ from ringfence.reports.notebook_results import plan_html
 from ringfence.reports.proofs_taken import needs_of_proofs, proof_facts
 from ringfence.simulation.cells import smallest_budget
 from ringfence.simulation.experiment import Experiment, scales_for
+from ringfence.simulation.funding import in_words, price_of_a_pull, shortened
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.planning import (
     CAUTION,
@@ -121,14 +127,31 @@ class Plan:
     study: dict[str, Any] | None = None
     notes: tuple[str, ...] = field(default=())
     proof: SimulationResult | None = None
+    unit: str = PULLS
 
     @property
     def headline(self) -> str:
         """The plan in a sentence."""
         low, high = self.point.interval
+        budget = in_words(self.point.budget, self.unit)
         return (
-            f"{self.policy} on {self.instance} needs {self.point.budget:,} pulls for an error of "
-            f"at most {self.target_error:g}: {self.point.error_rate:.4g} ({low:.4g} to {high:.4g})"
+            f"{self.policy} on {self.instance} needs {budget} for an error of at most "
+            f"{self.target_error:g}: {self.point.error_rate:.4g} ({low:.4g} to {high:.4g})"
+        )
+
+    @property
+    def next_in_words(self) -> str | None:
+        """What a tenth more money would add, at half the budget of the plan: a sentence."""
+        if self.unit == PULLS or len(self.curve) < 2:
+            return None
+        budgets = np.log([one.budget for one in self.curve])
+        logs = [one.log for one in self.curve]
+        start = shortened(0.5 * self.point.budget)
+        more = float(f"{start / 10.0:.0e}")
+        errors = np.exp(np.interp(np.log([start, start + more]), budgets, logs))
+        return (
+            f"at {in_words(start, self.unit)}, the next {in_words(more, self.unit)} would raise "
+            f"the chance to be right by {errors[0] - errors[1]:.2g}"
         )
 
     @property
@@ -148,6 +171,7 @@ class Plan:
             "policy": self.policy,
             "target_error": self.target_error,
             "budget": self.point.budget,
+            "unit": self.unit,
             "error_rate": self.point.error_rate,
             "ci_low": low,
             "ci_high": high,
@@ -184,6 +208,7 @@ class Planner:
     hands: Hands
     advance: Advance
     scales: str = "known"
+    unit: str = PULLS
 
     def plan(self, policy: Policy, *, brief: bool) -> Plan:
         """Return the plan for a policy; a brief one has no alternatives."""
@@ -192,11 +217,11 @@ class Planner:
         if not self.is_rare(self.instance, policy):
             require_countable(self.instance.name, self.target)
         guess, how = first_guess(self.instance, policy, self.target)
-        self.advance(f"{FIRST}, by {how}: {guess:,} pulls")
+        self.advance(f"{FIRST}, by {how}: {self.said(guess)}")
         points = self.search(self.instance, policy, SEARCH, "searching", start=guess)
         budget = self.settled(self.instance, policy, points, _LINE_CAUTION)
         point, modes = self.made_sure(policy, budget)
-        self.advance(f"{FOUND}: {point.budget:,} pulls")
+        self.advance(f"{FOUND}: {self.said(point.budget)}")
         curve = self.curve(policy, point, points)
         found = Plan(
             instance=self.instance.name,
@@ -217,7 +242,19 @@ class Planner:
                 rivals=tuple(self.rivals(policy, point)),
                 savings=tuple(self.savings(policy, point)),
             )
+        if self.unit != PULLS:
+            found = _in_money(found, self.unit, float(self.price(self.instance)))
         return replace(found, seconds=time.perf_counter() - started)
+
+    def said(self, pulls: int) -> str:
+        """Return a budget of the search in words."""
+        if self.unit == PULLS:
+            return f"{pulls:,} pulls"
+        return in_words(shortened(float(pulls * self.price(self.instance))), self.unit)
+
+    def price(self, instance: Instance) -> Fraction:
+        """Return what a pull costs on average: budgets are searched in pulls at this price."""
+        return price_of_a_pull(instance, self.unit)
 
     def bound(self, policy: Policy, budget: int) -> float | None:
         """Return the bound of the paper's Theorem 2, which is on constrained-sr."""
@@ -234,7 +271,7 @@ class Planner:
         def rate_at(budget: int) -> Point:
             if budget > most:
                 raise InputError(f"{policy.name} needs more than {most:,.0f} pulls.")
-            self.advance(f"{what}: {budget:,} pulls")
+            self.advance(f"{what}: {self.said(budget)}")
             return self.look(instance, policy, budget, effort)[0]
 
         least = self.least(instance, policy)
@@ -267,7 +304,7 @@ class Planner:
             )
             return point, found.modes
         wanted = Wanted(self.target, effort.errors, whole=effort is FINAL)
-        return counted(experiment, wanted, hands), ()
+        return replace(counted(experiment, wanted, hands), budget=budget), ()
 
     @property
     def growth(self) -> float:
@@ -277,7 +314,10 @@ class Planner:
     def experiment(self, instance: Instance, policy: Policy, budget: int) -> Experiment:
         """Return what is replicated at a budget."""
         growth = 0.0 if policy.has_phases else self.growth
-        return Experiment(instance, policy, budget, growth=growth, scales=self.scales)
+        funds: Any = budget
+        if self.unit != PULLS:
+            funds = Money(Decimal(f"{float(budget * self.price(instance)):.9g}"), self.unit)
+        return Experiment.funded(instance, policy, funds, growth=growth, scales=self.scales)
 
     def is_rare(self, instance: Instance, policy: Policy) -> bool:
         """Tell whether errors are estimated however rare, or counted."""
@@ -291,7 +331,7 @@ class Planner:
     def made_sure(self, policy: Policy, budget: int) -> tuple[Point, tuple[ModeShare, ...]]:
         """Return an estimate that is independent of the search, at a budget that it allows."""
         while True:
-            self.advance(f"making sure: {budget:,} pulls")
+            self.advance(f"making sure: {self.said(budget)}")
             point, modes = self.look(self.instance, policy, budget, FINAL, more_seed=_FINAL_SEED)
             if point.error_rate <= self.target:
                 return point, modes
@@ -307,7 +347,7 @@ class Planner:
             if budget >= least and all(abs(budget / other - 1.0) > _APART for other in known):
                 found = by_budget.get(budget)
                 if found is None:
-                    self.advance(f"drawing the curve: {budget:,} pulls")
+                    self.advance(f"drawing the curve: {self.said(budget)}")
                     found = self.look(self.instance, policy, budget, ROUGH)[0]
                 known[budget] = found
         return tuple(known[budget] for budget in sorted(known))
@@ -346,6 +386,8 @@ class Planner:
             most = _TOO_MANY * point.budget
             seen = self.search(instance, policy, ROUGH, what, start=point.budget, most=most)
             budget = self.settled(instance, policy, seen, 0.0)
+            if self.unit != PULLS:  # in pulls at the price of the instance itself
+                budget = round(budget * self.price(instance) / self.price(self.instance))
         except InputError:
             return Alternative(what, None)
         return Alternative(what, budget, is_doubtful=seen[-1].has_few_errors)
@@ -357,7 +399,31 @@ def _entry(key: str, one: Alternative) -> dict[str, Any]:
     return {key: one.what} | facts
 
 
+def _in_money(found: Plan, unit: str, price: float) -> Plan:
+    """Return a plan whose budgets are amounts, and not pulls at the mean price."""
+
+    def amount(pulls: float) -> Any:
+        return shortened(pulls * price)
+
+    return replace(
+        found,
+        unit=unit,
+        point=replace(found.point, budget=amount(found.point.budget)),
+        curve=tuple(replace(one, budget=amount(one.budget)) for one in found.curve),
+        upper_bounds=(None,) * len(found.curve),
+        oracle_rate=None,
+        rivals=tuple(_priced(one, amount) for one in found.rivals),
+        savings=tuple(_priced(one, amount) for one in found.savings),
+    )
+
+
+def _priced(one: Alternative, amount: Callable[[float], Any]) -> Alternative:
+    return replace(one, budget=None if one.budget is None else amount(one.budget))
+
+
 def _is_rare(experiment: Experiment) -> bool:
+    if experiment.unit != PULLS:
+        return False
     try:
         require_rare(experiment, LEAST_REPLICATIONS)
     except InputError:
@@ -367,9 +433,9 @@ def _is_rare(experiment: Experiment) -> bool:
 
 def plan_instance(
     instance: Instance, policy: Policy, target: float, hands: Hands, advance: Advance | None = None,
-    *, scales: str | None = None, brief: bool = False,
+    *, scales: str | None = None, brief: bool = False, unit: str | None = None,
 ) -> Plan:  # fmt: skip
-    """Return the plan for an instance.
+    """Return the plan for an instance; with a `unit` in money, of which it has prices.
 
     Unless `scales` are stated, an adaptive policy learns the noise, as in a study; where the target
     is too rare to be counted, it is told.
@@ -385,7 +451,8 @@ def plan_instance(
     notes: tuple[str, ...] = ()
     if scales is None and chosen == "estimated" and target < LEAST_TARGET:
         chosen, notes = "known", (_TOLD,)
-    found = Planner(instance, target, hands, say, chosen).plan(policy, brief=brief)
+    planner = Planner(instance, target, hands, say, chosen, unit or PULLS)
+    found = planner.plan(policy, brief=brief)
     return replace(found, notes=notes)
 
 

@@ -96,6 +96,16 @@ def by_importance(
     return importance_result(found, checks, seed=hands.seed, seconds=seconds)
 
 
+def require_counting(experiment: Experiment, method: str) -> str:
+    """Return the method for a budget in money, whose errors are counted."""
+    if method in ("importance", "splitting"):
+        raise InputError(
+            f"method = {method!r} is for budgets in pulls, and this one is in {experiment.unit}. "
+            "Use monte-carlo, or give a budget in pulls."
+        )
+    return "monte-carlo"
+
+
 def no_replications(replications: int) -> InputError:
     """Return the error for replications that splitting would not run."""
     return InputError(

@@ -7,11 +7,16 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from ringfence.core.errors import InputError
+from ringfence.core.money import PULLS, Money, read_budget
 from ringfence.core.stop import Stop
 from ringfence.execution.chunks import Progress
+from ringfence.interfaces.accepting import positive
 from ringfence.interfaces.comparing import side_by_side
 from ringfence.interfaces.planning import GROWTH
 from ringfence.policies.policy import Policy
@@ -20,6 +25,7 @@ from ringfence.reports.replay import EACH, Curve, Replay, ReplayRow, uniform_nee
 from ringfence.simulation.cells import smallest_budget
 from ringfence.simulation.doubts import Doubt, doubts_of, notes_of
 from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.funding import number_of, price_of_a_pull
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.logs import Log
 from ringfence.simulation.results import SimulationResult
@@ -43,12 +49,35 @@ class Rerun:
     threads: int | None
     progress: Progress | None
     stop: Stop | None = None
+    unit: str = PULLS
+
+    def funded(self, instance: Instance, policy: Policy, budget: float, **how: Any) -> Experiment:
+        """Return what is replicated at a budget, which is in the unit."""
+        amount = budget if self.unit == PULLS else Money(Decimal(repr(budget)), self.unit)
+        return Experiment.funded(
+            instance, policy, amount, scales=self.scales, stop=self.stop, **how
+        )
+
+    def least(self, instance: Instance, policy: Policy) -> float:
+        """Return the least budget that a policy accepts, at the mean price of a pull."""
+        pulls = smallest_budget(instance, policy, scales=self.scales)
+        if self.unit == PULLS:
+            return pulls
+        return self.rounded(float(pulls * price_of_a_pull(instance, self.unit)), math.ceil)
+
+    def rounded(self, budget: float, to: Callable[[float], int] = round) -> float:
+        """Return a budget that nobody asked for: whole pulls, or an amount of three digits."""
+        if self.unit == PULLS:
+            return to(budget)
+        step = 10.0 ** (math.floor(math.log10(budget)) - 2)
+        found = float(f"{to(budget / step) * step:.12g}")
+        return int(found) if found.is_integer() else found
 
     def run(
         self,
         instance: Instance,
         policies: Sequence[Policy],
-        budget: int,
+        budget: float,
         *,
         quietly: bool = False,
         stop: Stop | None = None,
@@ -56,15 +85,13 @@ class Rerun:
         """Return the policies' results at a budget."""
         grows = self.batch is None and not instance.has_own
         experiments = [
-            Experiment(
+            self.funded(
                 instance,
                 policy,
                 budget,
                 shared=True,
-                scales=self.scales,
                 batch=self.batch or 1,
                 growth=GROWTH if grows else 0.0,
-                stop=self.stop,
             )
             for policy in policies
         ]
@@ -79,7 +106,7 @@ class Rerun:
 
 
 def replay_log(
-    log: Log, rerun: Rerun, *, budgets: Sequence[int] | None = None, force: bool = False
+    log: Log, rerun: Rerun, *, budgets: Sequence[float] | None = None, force: bool = False
 ) -> Replay:
     """Return how often policies find the truth of a log, or refuse one that cannot tell it.
 
@@ -101,9 +128,9 @@ def replay_log(
     grid = usual_budgets(log, rerun) if budgets is None else sorted(set(budgets))
     for budget in grid:  # refused before any work
         for policy in rerun.policies:
-            Experiment(instance, policy, budget, scales=rerun.scales)
+            rerun.funded(instance, policy, budget)
     found: list[SimulationResult] = []
-    measured: dict[int, SimulationResult] = {}
+    measured: dict[float, SimulationResult] = {}
     for budget in grid:
         here = rerun.run(instance, rerun.policies, budget)
         found += here
@@ -116,8 +143,9 @@ def replay_log(
     _follow_uniform(
         measured,
         [1.0 - result.error_rate for result in found],
-        smallest_budget(instance, uniform, scales=rerun.scales),
+        rerun.least(instance, uniform),
         lambda budget: rerun.run(instance, [uniform], budget, quietly=True)[0],
+        rerun.rounded,
     )
     curve = Curve.of(list(measured.values()), level=EACH)
     return Replay(
@@ -131,17 +159,18 @@ def replay_log(
         scales=rerun.scales,
         batch=rerun.batch,
         seconds=time.perf_counter() - started,
+        unit=rerun.unit,
     )
 
 
 def _replay_proofs(
-    log: Log, doubts: tuple[Doubt, ...], rerun: Rerun, budgets: Sequence[int], started: float
+    log: Log, doubts: tuple[Doubt, ...], rerun: Rerun, budgets: Sequence[float], started: float
 ) -> Replay:
     """Return how many pulls policies take until the answer is proven."""
     grid = sorted(set(budgets))
     for budget in grid:  # refused before any work
         for policy in rerun.policies:
-            Experiment(log.instance, policy, budget, scales=rerun.scales, stop=rerun.stop)
+            rerun.funded(log.instance, policy, budget)
     found = [one for budget in grid for one in rerun.run(log.instance, rerun.policies, budget)]
     return Replay(
         log=log,
@@ -155,7 +184,40 @@ def _replay_proofs(
         batch=rerun.batch,
         stop=rerun.stop,
         seconds=time.perf_counter() - started,
+        unit=rerun.unit,
     )
+
+
+def budgets_by_price(budgets: Sequence[Any], price: str | None) -> tuple[list[float], str]:
+    """Return budgets as plain numbers, and their unit: pulls, unless there is a `price`.
+
+    That is a column; budgets without a unit of their own are in what it holds.
+    """
+    given = [one for one in budgets if one is not None]
+    if price is None and not any(isinstance(one, str) for one in given):
+        return [positive("budget", budget) for budget in given], PULLS
+    found, units = list[float](), set[str]()
+    for one in given:
+        if isinstance(one, str):
+            money = read_budget(one)
+            units |= set() if money.is_pulls else {money.unit}
+            amount = money.amount
+        elif isinstance(one, int | float) and not isinstance(one, bool) and one > 0:
+            amount = Decimal(repr(one))
+        else:
+            raise InputError(f"budget = {one!r} must be a number above 0, such as 100.")
+        found.append(number_of(Fraction(amount)))
+    if len(units) > 1:
+        raise InputError(
+            f"budgets are in {' and '.join(sorted(units))}: nothing is converted. Write all in one "
+            "unit."
+        )
+    if price is None and units:
+        raise InputError(
+            f"budgets are in {units.pop()}, and no column says what a pull cost. Name one as price "
+            "(--price COLUMN), or give budgets in pulls."
+        )
+    return found, PULLS if price is None else units.pop() if units else price
 
 
 def refusal(log: Log, reasons: Sequence[str]) -> str:
@@ -167,34 +229,36 @@ def refusal(log: Log, reasons: Sequence[str]) -> str:
     )
 
 
-def usual_budgets(log: Log, rerun: Rerun) -> list[int]:
-    """Return budgets from the least possible to the number of rows, each twice the one before."""
-    least = max(
-        smallest_budget(log.instance, policy, scales=rerun.scales) for policy in rerun.policies
-    )
-    top = max(least, min(log.rows, MOST_PULLS))
+def usual_budgets(log: Log, rerun: Rerun) -> list[float]:
+    """Return budgets from the least possible to that of all rows, each twice the one before."""
+    least = max(rerun.least(log.instance, policy) for policy in rerun.policies)
+    rows: float = min(log.rows, MOST_PULLS)
+    if rerun.unit != PULLS:
+        rows = rerun.rounded(rows * float(price_of_a_pull(log.instance, rerun.unit)))
+    top = max(least, rows)
     steps = max(1, round(math.log(top / least, _STEP))) if top > least else 0
     factor = (top / least) ** (1.0 / steps) if steps else 1.0
-    return sorted({least, top, *(round(least * factor**k) for k in range(steps))})
+    return sorted({least, top, *(rerun.rounded(least * factor**k) for k in range(steps))})
 
 
 def _follow_uniform(
-    measured: dict[int, SimulationResult],
+    measured: dict[float, SimulationResult],
     rates: Sequence[float],
-    least: int,
-    run: Callable[[int], SimulationResult],
+    least: float,
+    run: Callable[[float], SimulationResult],
+    rounded: Callable[..., float],
 ) -> None:
     """Measure uniform between the budgets, below and beyond them, as far as the rates ask for."""
     asked = sorted(measured)
     for low, high in pairwise(asked):
-        middle = round(math.sqrt(low * high))
+        middle = rounded(math.sqrt(low * high))
         if high > 1.5 * low and middle not in measured:
             measured[middle] = run(middle)
     low = asked[0]
     while low > least and 1.0 - measured[low].error_rate > min(rates):
-        low = max(least, int(low / _FINE_STEP))
+        low = max(least, rounded(low / _FINE_STEP, math.floor))
         measured[low] = run(low)
     high = asked[-1]
     while high < _BEYOND * asked[-1] and 1.0 - measured[high].error_rate < max(rates):
-        high = math.ceil(high * _FINE_STEP)
+        high = rounded(high * _FINE_STEP, math.ceil)
         measured[high] = run(high)

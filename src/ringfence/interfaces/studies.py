@@ -131,32 +131,60 @@ class Study(StudyViews, AsyncCalls):
     ) -> "Study":
         """Create a study; it is on disk when this returns.
 
-        `budget` is a number of pulls, or an amount with a unit, "50 USD". Then `price` says what a
-        pull takes of it: {"small": 0.03, "large": 1.1}, or the name of a metric that tells it with
-        each pull. `price_guess` and `price_cap`, numbers or by arm, are what such a price is likely
-        to be, and what no pull exceeds. `storage` is a URL, by default sqlite:///NAME.db in the
-        current folder. With a `lag` of L an adaptive policy decides pull t from the pulls up to t -
-        L, so that up to L may be evaluated side by side; `batch` is how many pulls it decides at
-        once. Without either, `optimize` sets a lag of six times its workers when it begins the
-        study. A `policy` of your own is kept as "module:name", where it is found again. Without a
-        seed one is drawn and kept. Further `metrics` are recorded beside those of the expressions.
-        `answer` is which arms are asked for: the "best feasible" one, or "all feasible". `baseline`
-        is the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))" are relative to; it is
-        never rejected. `noise` says what is known of metrics, by name: {"sigma": 12.0}, {"bounds":
-        [0, 1]}, or "covariance" of all whose means are judged; under "arms", sigmas of single arms
-        by arm and metric; what is not stated is estimated. A pull is issued again when its lease
-        ran out, until `max_leases` of them have, or when it failed, `retries` times; an arm whose
-        pulls failed `max_failures` times in a row is withdrawn. `on_failure` is the observation
-        that is told in place of a failure, `on_timeout` that in place of one that took too long;
-        limits on `failed`, such as "mean(failed) <= 0.02", count failures. `blocks` say what pulls
-        of different arms share: {"items": 500} or a list of items, with "scope", "repeats", "group"
-        and "evaluation"; {"seeds": True}; or {"every": "1h"}. With a `stop` of {"confidence": 0.95}
-        the study ends as soon as its answer is proven at 95%: the budget is only the most that it
-        may take. "within", in the objective's unit, says what is as good, and "rests_on": "exact"
-        refuses metrics of which nothing can be proven exactly. `units` are those in which metrics
-        are measured, such as {"latency": "ms"}: limits may then say "latency <= 2s". Without
-        `constraints` the best arm is asked for, whatever else it does. With `load_if_exists` a
-        study of that name is loaded if it is the same one.
+        The question:
+
+        - `name`: the study's name in its storage.
+        - `arms`: names, or a table of names with keys of each.
+        - `objective`: such as "maximize mean(score)".
+        - `constraints`: limits, such as "p95(latency_ms) <= 200". Without any the best arm is asked
+          for.
+        - `units`: in which metrics are measured: with {"latency": "ms"} a limit may say
+          "latency <= 2s".
+        - `answer`: which arms are asked for: the "best feasible" one, or "all feasible".
+        - `baseline`: the arm that limits such as "mean(x) <= 1.1 * baseline(mean(x))" are relative
+          to. It is never rejected.
+        - `functions`: attributes of your own, by name.
+        - `metrics`: what is recorded beside the metrics of the expressions.
+        - `noise`: what is known of metrics, by name: {"sigma": 12.0}, {"bounds": [0, 1]}, or
+          "covariance" of all whose means are judged. Under "arms" stand sigmas of single arms, by
+          arm and metric. What is not stated is estimated.
+        - `blocks`: what pulls of different arms share: {"items": 500} or a list of items, with
+          "scope", "repeats", "group" and "evaluation"; {"seeds": True}; or {"every": "1h"}.
+
+        What it may spend:
+
+        - `budget`: a number of pulls, or an amount with a unit, "50 USD".
+        - `price`: what a pull takes of an amount: {"small": 0.03, "large": 1.1}, or the name of a
+          metric that tells it with each pull.
+        - `price_guess`, `price_cap`: what a price that is told is likely to be, and what no pull
+          exceeds; a number, or by arm.
+        - `stop`: with {"confidence": 0.95} the study ends as soon as its answer is proven at 95%,
+          and the budget is the most that it may take. "within", in the objective's unit, says what
+          is as good. "rests_on": "exact" refuses metrics of which nothing can be proven exactly.
+
+        How pulls are decided:
+
+        - `policy`: a name, or a policy of your own, which is kept as "module:name".
+        - `seed`: of all chance. Without one, one is drawn and kept.
+        - `lag`: an adaptive policy decides pull t from the pulls up to t - `lag`, so that so many
+          may be evaluated side by side. Without `lag` and `batch`, `optimize` sets six times its
+          workers when it begins the study.
+        - `batch`: how many pulls are decided at once.
+
+        What happens to pulls:
+
+        - `lease_seconds`: a pull is issued again when its lease has run out, until `max_leases` of
+          them have.
+        - `retries`: how often a pull that failed is issued again.
+        - `max_failures`: so many failed pulls in a row withdraw an arm.
+        - `on_failure`, `on_timeout`: the observation that is told in place of a failure, or of a
+          call that took too long. Limits on `failed` count failures: "mean(failed) <= 0.02".
+
+        Where it is kept:
+
+        - `storage`: a URL, by default sqlite:///NAME.db in the current folder, or an open storage.
+        - `load_if_exists`: load a study of that name if it is the same one.
+        - `clock`: what leases go by, in place of the storage's own.
 
         >>> import ringfence as rf
         >>> study = rf.Study.create(

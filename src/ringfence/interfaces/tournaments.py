@@ -26,6 +26,7 @@ def tournament(
     target_error: float = 0.05,
     scales: str = "known",
     correlation: float = 0.0,
+    prices: Sequence[float] = (),
     least_errors: int = 200,
     most_replications: int = 200_000,
     seed: int = 0,
@@ -38,8 +39,9 @@ def tournament(
     Each instance is fought at the budget where the first policy errs `target_error` of the time, or
     at its least where it errs less often; every ratio is to that policy. A cell runs until it has
     seen `least_errors`, or has run `most_replications`. With a `correlation` arms share blocks: two
-    pulls of equal noise on a block are so correlated. `engine="cuda"` fights on GPUs; budgets are
-    found on the CPU, and are the same. `progress` is told of finished instances.
+    pulls of equal noise on a block are so correlated. With `prices` arms have one of these each,
+    and budgets are money, counted in pulls at the mean price. `engine="cuda"` fights on GPUs;
+    budgets are found on the CPU, and are the same. `progress` is told of finished instances.
 
     >>> import ringfence as rf
     >>> result = rf.tournament(
@@ -63,13 +65,16 @@ def tournament(
     chosen = policies_of(policies)
     sizes = [positive("arms", size) for size in listed("arm_counts", arm_counts)]
     each_once("arm_counts", sizes)
+    prices = prices_of(prices)
     kind.draw(0, arm_count=2, correlation=correlation)  # refused before any work
     counter = tournament_engine(engine)
     plan = [(number, size) for size in sizes for number in range(count)]
 
     def work(place: int, _: int) -> list[Cell]:
         number, arm_count = plan[place]
-        instance = kind.draw(number, arm_count=arm_count, seed=seed, correlation=correlation)
+        instance = kind.draw(
+            number, arm_count=arm_count, seed=seed, correlation=correlation, prices=prices
+        )
         budget = budget_for(instance, chosen[0], target_error, seed=seed, scales=scales)
         return [
             fight(
@@ -89,5 +94,13 @@ def tournament(
     cells = [cell for fought in rounds for cell in fought]
     return tournament_report(
         cells, family=family, seed=seed, target_error=target_error, scales=scales,
-        correlation=correlation,
+        correlation=correlation, prices=prices,
     )  # fmt: skip
+
+
+def prices_of(prices: Sequence[float]) -> tuple[float, ...]:
+    """Return the prices of a family's classes of arms, or refuse them."""
+    for price in prices:
+        if isinstance(price, bool) or not isinstance(price, int | float) or not price > 0:
+            raise InputError(f"prices holds {price!r}, which must be a number above 0. Use 1, 20.")
+    return tuple(prices)

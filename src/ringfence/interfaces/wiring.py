@@ -12,10 +12,13 @@ from typing import Any, Literal, overload
 
 from ringfence.core.attributes import Functions
 from ringfence.core.errors import InputError, one_of
+from ringfence.core.money import PULLS
 from ringfence.core.streams import whole_seed
 from ringfence.execution.chunks import Progress, run_chunks
 from ringfence.interfaces.accepting import (
+    ONE_BUDGET,
     ONE_INSTANCE,
+    AnyBudget,
     AnyInstance,
     AnyPolicy,
     instance_of,
@@ -34,8 +37,9 @@ from ringfence.interfaces.rare import (
     by_importance,
     by_splitting,
     no_replications,
+    require_counting,
 )
-from ringfence.interfaces.replaying import Rerun, replay_log
+from ringfence.interfaces.replaying import Rerun, budgets_by_price, replay_log
 from ringfence.interfaces.stopping import AnyStop, stop_in
 from ringfence.interfaces.studies import Study
 from ringfence.interfaces.study_plans import plan_from_study
@@ -61,7 +65,7 @@ def simulate(
     instance: AnyInstance,
     policy: AnyPolicy = ...,
     *,
-    budget: int,
+    budget: AnyBudget,
     answer: str | None = ...,
     replications: int = ...,
     seed: int = ...,
@@ -81,7 +85,7 @@ def simulate(
     instance: AnyInstance,
     policy: AnyPolicy = ...,
     *,
-    budget: int,
+    budget: AnyBudget,
     answer: str | None = ...,
     replications: int = ...,
     seed: int = ...,
@@ -100,7 +104,7 @@ def simulate(
     instance: AnyInstance,
     policy: AnyPolicy = "constrained-sr",
     *,
-    budget: int,
+    budget: AnyBudget,
     answer: str | None = None,
     replications: int = REPLICATIONS,
     seed: int = 0,
@@ -115,6 +119,7 @@ def simulate(
 ) -> SimulationResult | RareResult:
     """Return how often a policy errs on an instance at a budget.
 
+    The budget is a number of pulls, or an amount such as "50 USD" where the instance has prices.
     `answer` is which arms are asked for, "best feasible" or "all feasible": as the instance says
     unless it is given. The result for a seed is the same on any number of threads. With
     `scales="estimated"` the policy learns the noise from its pulls, as in a study; with "known" it
@@ -149,7 +154,7 @@ def simulate(
     loaded, ruled_by = instance_of(instance), policy_of(policy)
     if scales is None and method != "monte-carlo":
         scales = "known"  # the rare methods have no others
-    experiment = Experiment(
+    experiment = Experiment.funded(
         loaded.asking(answer),
         ruled_by,
         budget,
@@ -157,6 +162,8 @@ def simulate(
         batch=positive("batch", batch),
         stop=stop_in(stop, method),
     )
+    if experiment.unit != PULLS:
+        method = require_counting(experiment, method)
     if engine == "auto":
         counting = method == "monte-carlo" and is_worth_a_gpu(experiment, replications)
         engine = "cuda" if counting else "cpu"
@@ -192,7 +199,7 @@ def compare(
     instances: AnyInstance | Sequence[AnyInstance],
     *,
     policies: AnyPolicy | Sequence[AnyPolicy] | None = None,
-    budgets: int | Sequence[int],
+    budgets: AnyBudget | Sequence[AnyBudget],
     answer: str | None = None,
     replications: int = 100_000,
     seed: int = 0,
@@ -226,11 +233,14 @@ def compare(
     sources = listed("instances", instances, ONE_INSTANCE)
     loaded = [instance_of(source).asking(answer) for source in sources]
     chosen = policies_of(_usual(loaded) if policies is None else policies)
-    amounts, scales = listed("budgets", budgets), scales_for(scales, chosen)
+    amounts = listed("budgets", budgets, ONE_BUDGET)
+    scales = scales_for(scales, chosen)
     ends = stop_in(stop)
     plans = [
         [
-            Experiment(one, policy, budget, shared=True, scales=scales, batch=batch, stop=ends)
+            Experiment.funded(
+                one, policy, budget, shared=True, scales=scales, batch=batch, stop=ends
+            )
             for policy in chosen
         ]
         for one in loaded
@@ -262,6 +272,7 @@ def plan(
     *,
     target_error: float | None = None,
     stop: AnyStop = None,
+    money: str | None = None,
     answer: str | None = None,
     seed: int = 0,
     scales: str | None = None,
@@ -283,6 +294,8 @@ def plan(
     of its pulls so far at once, and up to 3% where it learns the noise. `advance` hears what is
     being done: a first estimate at once, and then each budget. With a `stop`, as in `simulate`, the
     plan also says how many pulls a proof takes; the target is then 1 - confidence unless given.
+    With `money`, a unit such as "USD", budgets are amounts, of which pulls take what the instance's
+    price says.
 
     >>> import ringfence as rf
     >>> plan = rf.plan("paper-3", target_error=0.01, brief=True)
@@ -292,6 +305,10 @@ def plan(
     hands = Hands(whole_seed(seed), threads_of(threads), executor)
     ends = stop_in(stop)
     target_error = whole_target(target_of(target_error, ends))
+    if money is not None and (ends is not None or isinstance(instance, Study)):
+        raise InputError(
+            f"money = {money!r} is for plans of instances without stop. Leave one of them out."
+        )
     if isinstance(instance, Study):
         if ends is not None:
             raise InputError(
@@ -307,7 +324,9 @@ def plan(
     loaded = instance_of(instance).asking(answer)
     if ends is not None:
         require_provable(loaded, ends)
-    found = plan_instance(loaded, chosen, target_error, hands, advance, scales=scales, brief=brief)
+    found = plan_instance(
+        loaded, chosen, target_error, hands, advance, scales=scales, brief=brief, unit=money
+    )
     return found if ends is None else with_proof(found, loaded, chosen, ends, hands, advance)
 
 
@@ -319,7 +338,8 @@ def replay(
     constraints: str | Sequence[str] = (),
     baseline: str | None = None,
     item: str | None = None,
-    budgets: int | Sequence[int] | None = None,
+    price: str | None = None,
+    budgets: float | str | Sequence[float | str] | None = None,
     policies: AnyPolicy | Sequence[AnyPolicy] = QUICK_POLICIES,
     replications: int = 1000,
     seed: int = 0,
@@ -340,12 +360,14 @@ def replay(
     is the truth of the table; rows are drawn with replacement, as if independent. Where all arms
     were tried on the same items, `item` is the column that names them: arms then meet the items in
     one order, drawn anew in each replication, and none twice. Budgets are, unless given, a grid
-    from the least possible to the number of rows. An adaptive policy decides `batch` pulls at once,
-    or up to a hundredth of its pulls so far. A table that cannot answer is refused with reasons, or
-    shown with them if `force` is set. `units` are those of the metrics, such as {"seconds": "s"},
-    where limits say some. `progress` is told of finished replications. With `stop` pulls end when
-    the answer is proven, as in `simulate`; bounds are those of the table, and the budget is that of
-    all its rows unless others are given.
+    from the least possible to the number of rows. With `price`, the column of what each pull cost,
+    they are amounts, and a pull takes what its row says; policies learn the prices of arms as they
+    go. A unit may be written with a budget ("50 USD"). An adaptive policy decides `batch` pulls at
+    once, or up to a hundredth of its pulls so far. A table that cannot answer is refused with
+    reasons, or shown with them if `force` is set. `progress` is told of finished replications. With
+    `stop` pulls end when the answer is proven, as in `simulate`; bounds are those of the table, and
+    the budget is that of all its rows unless others are given. `units` are those of the metrics,
+    such as {"seconds": "s"}, where limits say some.
 
     >>> import ringfence as rf
     >>> log = {
@@ -372,8 +394,7 @@ def replay(
         threads_of(threads),
         whole_seed(seed),
     )
-    amounts = listed("budgets", budgets)
-    wanted = [positive("budget", budget) for budget in amounts if budget is not None]
+    wanted, unit = budgets_by_price(listed("budgets", budgets, (str,)), price)
     if scales not in SCALES:
         raise one_of("scales", scales, SCALES)
     rerun = Rerun(
@@ -385,6 +406,7 @@ def replay(
         stop=stop_in(stop),
         threads=threads,
         progress=progress,
+        unit=unit,
     )
     log = read_log(
         table,
@@ -393,6 +415,7 @@ def replay(
         constraints=constraints,
         baseline=None if baseline is None else str(baseline),
         item=item,
+        price=price,
         functions=functions,
         units=units,
         seed=seed,

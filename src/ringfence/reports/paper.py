@@ -163,7 +163,7 @@ def paper_report(
         PaperPoint(
             number[result.instance],
             result,
-            published[number[result.instance], result.policy, result.budget],
+            published[number[result.instance], result.policy, int(result.budget)],
         )
         for result in results
     )
@@ -202,10 +202,10 @@ def fit_decay(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float]:
 def _curve(points: Sequence[PaperPoint], instance: Instance) -> Curve:
     theory = instance.hardness
     rate, std_error = fit_decay(
-        [(p.result.budget, p.result.errors, p.result.replications) for p in points]
+        [(int(p.result.budget), p.result.errors, p.result.replications) for p in points]
     )
     published_rate, _ = fit_decay(
-        [(p.result.budget, p.published.errors, p.published.replications) for p in points]
+        [(int(p.result.budget), p.published.errors, p.published.replications) for p in points]
     )
     return Curve(
         instance=points[0].instance,

@@ -9,10 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ringfence.core.intervals import binomial_interval
+from ringfence.core.money import PULLS
 from ringfence.core.stop import Stop
 from ringfence.reports.proofs_taken import needs_of_proofs
 from ringfence.simulation.doubts import Doubt
+from ringfence.simulation.funding import in_words
 from ringfence.simulation.logs import Log
 from ringfence.simulation.results import SimulationResult
 
@@ -35,7 +39,7 @@ class Curve(NamedTuple):
     budget the curve is flat. Limits on rare events make teeth, which are evened out with the noise.
     """
 
-    budgets: tuple[int, ...]
+    budgets: tuple[float, ...]
     rates: tuple[float, ...]
     lows: tuple[float, ...]
     highs: tuple[float, ...]
@@ -51,6 +55,10 @@ class Curve(NamedTuple):
             rising([low for low, _ in ends]),
             rising([high for _, high in ends]),
         )
+
+    def rate(self, budget: float) -> float:
+        """Return the right rate at a budget between those that were measured."""
+        return float(np.interp(math.log(budget), np.log(self.budgets), self.rates))
 
     def needs(self, rate: float, *, low: float | None = None, high: float | None = None) -> "Needs":
         """Return the budget for a right rate; its interval takes in that of the rate, if any."""
@@ -74,8 +82,8 @@ class Needs:
     budget: float | None
     low: float | None
     high: float | None
-    least: int
-    most: int
+    least: float
+    most: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for other programs."""
@@ -85,19 +93,33 @@ class Needs:
         if self.low is None:
             return f"more than {self.most:,}"
         if self.budget is None:
-            return f"at least {self.low:,.0f}"
+            return f"at least {whole(self.low)}"
         if self.budget <= self.least:
             return f"at most {self.least:,}"
-        return f"{self.budget:,.0f}"
+        return whole(self.budget)
 
     @property
     def interval_in_words(self) -> str:
         """The interval, or nothing where the budget itself is only bounded."""
         if self.low is None or self.budget is None or self.budget <= self.least:
             return ""
-        low = f"under {self.least:,}" if self.low <= self.least else f"{self.low:,.0f}"
-        high = f"over {self.most:,}" if self.high is None else f"{self.high:,.0f}"
+        low = f"under {self.least:,}" if self.low <= self.least else whole(self.low)
+        high = f"over {self.most:,}" if self.high is None else whole(self.high)
         return f"{low} to {high}"
+
+
+def whole(amount: float) -> str:
+    """Return an amount to the nearest whole one, or two digits of one that is small."""
+    return f"{amount:,.0f}" if amount >= 10.0 else f"{amount:.2g}"
+
+
+class Step(NamedTuple):
+    """What more money would add: with `more` beyond a budget, a policy is right by so much more."""
+
+    policy: str
+    budget: float
+    more: float
+    raises_by: float
 
 
 UNKNOWN = Needs(None, None, None, 0, 0)
@@ -154,6 +176,8 @@ class ReplayRow:
         return self._beside() | {
             "policy": result.policy,
             "budget": result.budget,
+            "unit": result.unit,
+            "spent": result.spent,
             "pulls_used": result.pulls_used,
             "right_rate": self.right_rate,
             "ci_low": low,
@@ -199,6 +223,7 @@ class Replay:
     batch: int | None
     seconds: float
     stop: Stop | None = None
+    unit: str = PULLS
 
     @property
     def assumption(self) -> str:
@@ -233,14 +258,46 @@ class Replay:
             last = [row for row in self.rows if row.result.budget == most]
             row = max(last, key=lambda row: row.right_rate)
             return (
-                f"no policy is right {GOAL:.0%} of the time with {most:,} pulls; "
+                f"no policy is right {GOAL:.0%} of the time with {most:,} {self.unit}; "
                 f"{row.result.policy} comes nearest, with {row.right_rate:.0%}"
             )
-        claim = f"{best} is right {GOAL:.0%} of the time with {self.needs[best]} pulls"
+        claim = f"{best} is right {GOAL:.0%} of the time with {self.needs[best]} {self.unit}"
         if best == "uniform":
             return f"{claim}, and no other policy was seen to need fewer"
         interval = uniform.interval_in_words
         return f"{claim}; uniform needs {uniform}{f' ({interval})' if interval else ''}"
+
+    @cached_property
+    def next_step(self) -> "Step | None":
+        """What a tenth more money would add where the best policy is not right often enough yet."""
+        names = [name for name, one in self.needs.items() if one.budget is not None]
+        if self.unit == PULLS or self.stop is not None:
+            return None
+        best = min(names, key=lambda name: self.needs[name].budget or 0.0, default=None)
+        rows = [row for row in self.rows if row.result.policy == best or best is None]
+        short = [row for row in rows if row.right_rate < GOAL]
+        if not short:
+            return None
+        row = max(short, key=lambda one: one.right_rate)
+        of = [one.result for one in self.rows if one.result.policy == row.result.policy]
+        if row.result.policy == "uniform":
+            of = list(self.uniform)
+        curve, more = Curve.of(of), one_digit(row.result.budget / 10.0)
+        if row.result.budget >= curve.budgets[-1]:
+            return None
+        gain = curve.rate(row.result.budget + more) - curve.rate(row.result.budget)
+        return Step(row.result.policy, row.result.budget, more, gain)
+
+    @property
+    def next_in_words(self) -> str | None:
+        """The same in a sentence."""
+        if self.next_step is None:
+            return None
+        policy, budget, more, gain = self.next_step
+        return (
+            f"with {policy} at {in_words(budget, self.unit)}, the next {in_words(more, self.unit)} "
+            f"would raise the chance to be right by {gain:.2g}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the replay under the keys that other programs rely on."""
@@ -270,6 +327,8 @@ class Replay:
                     for arm in log.arms
                 ],
             },
+            "unit": self.unit,
+            **({} if self.next_step is None else {"next": self.next_step._asdict()}),
             "forced": bool(self.doubts),
             "doubts": [dict(vars(doubt)) | {"arms": list(doubt.arms)} for doubt in self.doubts],
             "notes": list(self.notes),
@@ -305,6 +364,12 @@ def right_interval(result: SimulationResult, *, level: float = 0.95) -> tuple[fl
     return binomial_interval(right, result.replications, level=level)
 
 
+def one_digit(amount: float) -> float:
+    """Return an amount with one digit, whole where it is whole."""
+    found = float(f"{amount:.0e}")
+    return int(found) if found.is_integer() else found
+
+
 def rising(values: Sequence[float]) -> tuple[float, ...]:
     """Return the nearest values, in squares, that never fall: neighbours that fall are averaged."""
     blocks: list[tuple[float, int]] = []
@@ -317,7 +382,7 @@ def rising(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(mean for mean, count in blocks for _ in range(count))
 
 
-def crossing(budgets: Sequence[int], rates: Sequence[float], wanted: float) -> float | None:
+def crossing(budgets: Sequence[float], rates: Sequence[float], wanted: float) -> float | None:
     """Return the least budget whose rate is as wanted, None if none is; linear in log budget.
 
     A rate that even the smallest budget has, has it at that budget or below.

@@ -5,15 +5,18 @@ from typing import Any
 import numpy as np
 
 from ringfence.core.arrays import Mask
-from ringfence.core.oracle import static_rate, sum_rate
+from ringfence.core.oracle import oracle, static_rate, sum_rate
 from ringfence.policies.policy import Policy
 from ringfence.policies.registry import policies_for
+from ringfence.simulation.funding import prices_in
 from ringfence.simulation.instance import Instance
 
 _LONG_RUN = 10**9  # pulls: a schedule's shares of them are those of any large budget
 
 
-def theory_document(instance: Instance, budget: int | None = None) -> dict[str, Any]:
+def theory_document(
+    instance: Instance, budget: int | None = None, *, unit: str | None = None
+) -> dict[str, Any]:
     """Return the theory of an instance under the keys that other programs rely on.
 
     `margin_unit` says in what the violations of different constraints are compared; `scales` that
@@ -21,10 +24,11 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
     `oracle_is_exact` whether the noise is gaussian, so that costs are exact. Where limits are
     relative to a `baseline`, gaps are of differences. There, and where arms share blocks, rates and
     bounds, whose proofs take arms for independent, are left out. `optimal` is the arm that the
-    right answer names, null if none.
+    right answer names, null if none. With a `unit`, in which the instance has prices, rates are
+    also per unit of money, in `by_money`.
     """
-    theory, oracle = instance.hardness, instance.oracle
-    shares = None if oracle is None else oracle.allocation
+    theory, best = instance.hardness, instance.oracle
+    shares = None if best is None else best.allocation
     return {
         "instance": instance.name,
         "answer": instance.problem.question.name,
@@ -43,16 +47,36 @@ def theory_document(instance: Instance, budget: int | None = None) -> dict[str, 
         "conjectured_rate": None
         if instance.baseline is not None or instance.shares
         else theory.conjectured_rate,
-        "oracle_rate": None if oracle is None else oracle.rate,
+        "oracle_rate": None if best is None else best.rate,
         "oracle_allocation": None
         if shares is None
         else {name: float(share) for name, share in zip(instance.arms, shares, strict=True)},
         "oracle_is_exact": instance.law.covariances is not None,
         "policy_rates": None
-        if oracle is None
+        if best is None
         else {policy.name: last_phase_rate(instance, policy) for policy in _with_phases(instance)},
         "budget": budget,
         "upper_bound": None if budget is None else instance.upper_bound(budget),
+        **({} if unit is None else {"by_money": money_rates(instance, unit)}),
+    }
+
+
+def money_rates(instance: Instance, unit: str) -> dict[str, Any]:
+    """Return what pulls cost, and how fast errors fall with money at best, and with even pulls."""
+    prices = prices_in(instance, unit)
+    known = None if instance.oracle is None else oracle(instance.truth, prices)
+    even = np.full(len(prices), 1.0 / len(prices))
+    allocation = None if known is None else known.allocation
+    return {
+        "unit": unit,
+        "prices": dict(zip(instance.arms, prices.tolist(), strict=True)),
+        "oracle_rate": None if known is None else known.rate,
+        "oracle_allocation": None
+        if allocation is None
+        else {name: float(share) for name, share in zip(instance.arms, allocation, strict=True)},
+        "uniform_rate": None
+        if known is None
+        else static_rate(instance.truth, even) / float(prices.mean()),
     }
 
 

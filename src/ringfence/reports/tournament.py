@@ -78,6 +78,7 @@ class Tournament:
     duels: tuple[Duel, ...]
     standings: tuple[Standing, ...]
     correlation: float = 0.0
+    prices: tuple[float, ...] = ()
 
     @property
     def ranking(self) -> list[str]:
@@ -94,6 +95,7 @@ class Tournament:
             "target_error": self.target_error,
             "scales": self.scales,
             "correlation": self.correlation,
+            "prices": list(self.prices),
             "rows": [vars(standing) for standing in self.standings],
             "cells": [duel.to_dict() for duel in self.duels],
         }
@@ -107,6 +109,7 @@ def tournament_report(
     target_error: float,
     scales: str,
     correlation: float = 0.0,
+    prices: tuple[float, ...] = (),
 ) -> Tournament:
     """Return the tournament of some cells; the first policy of each instance is its base."""
     bases: dict[str, Cell] = {}
@@ -117,7 +120,7 @@ def tournament_report(
     for duel in duels:
         groups.setdefault((duel.cell.arms, duel.cell.policy), []).append(duel)
     standings = tuple(_standing(key, group, seed) for key, group in groups.items())
-    return Tournament(family, seed, target_error, scales, duels, standings, correlation)
+    return Tournament(family, seed, target_error, scales, duels, standings, correlation, prices)
 
 
 def _standing(key: tuple[int, str], duels: list[Duel], seed: int) -> Standing:

@@ -5,13 +5,18 @@ asked for. May touch core, policies and simulation.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
 from ringfence.core.errors import InputError
+from ringfence.core.money import Money
 from ringfence.policies.policy import Policy
 from ringfence.simulation.counts import Counts, total
 from ringfence.simulation.engines import CPU, Engine
 from ringfence.simulation.experiment import Experiment
+from ringfence.simulation.funding import funds_of, unit_of
 from ringfence.simulation.instance import Instance
 
 _SEARCH_REPLICATIONS = 10_000
@@ -19,6 +24,7 @@ _SEARCH_ERRORS = 100  # that a search expects to see at its target, at the least
 _SEARCH_PRECISION = 1.01
 _LARGEST_BUDGET = 10**7
 _BATCHES = 400
+_AMPLE = Decimal(10) ** 6
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,15 @@ class Cell:
         return max(self.errors, 0.5) / self.replications
 
 
+def experiment_of(instance: Instance, policy: Policy, budget: int, **how: Any) -> Experiment:
+    """Return a policy on an instance; where this has prices, a budget of pulls at their mean."""
+    if not isinstance(instance.price, Mapping):
+        return Experiment(instance, policy, budget, **how)
+    funds = funds_of(instance, Money(_AMPLE, unit_of(instance.price)))
+    paid = budget * sum(funds.prices) // len(funds.prices)
+    return Experiment(instance, policy, **funds._replace(budget=paid)._asdict(), **how)
+
+
 def budget_for(
     instance: Instance, policy: Policy, target: float, *, seed: int, scales: str = "known"
 ) -> int:
@@ -50,7 +65,7 @@ def budget_for(
     replications = max(_SEARCH_REPLICATIONS, math.ceil(_SEARCH_ERRORS / target))
 
     def errs_too_often(budget: int) -> bool:
-        experiment = Experiment(instance, policy, budget, scales=scales)
+        experiment = experiment_of(instance, policy, budget, scales=scales)
         counts = CPU.count(experiment, seed, 0, replications)
         return counts.errors > target * counts.replications
 
@@ -73,7 +88,7 @@ def budget_for(
 
 def smallest_budget(instance: Instance, policy: Policy, *, scales: str = "known") -> int:
     """Return the least budget that a policy accepts."""
-    Experiment(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget helps
+    experiment_of(instance, policy, _LARGEST_BUDGET, scales=scales)  # refuses what no budget helps
     budget = policy.minimum_budget(len(instance.arms))
     while not _is_enough(instance, policy, budget, scales):
         budget += 1
@@ -97,7 +112,7 @@ def fight(
     of the search for the budget. `engine` runs the chunks.
     """
     batch = max(1, budget // _BATCHES)
-    experiment = Experiment(instance, policy, budget, scales=scales, batch=batch)
+    experiment = experiment_of(instance, policy, budget, scales=scales, batch=batch)
     seen: list[Counts] = []
     done, errors, size = 0, 0, least_errors
     while errors < least_errors and done < most_replications:
@@ -119,7 +134,7 @@ def fight(
 
 def _is_enough(instance: Instance, policy: Policy, budget: int, scales: str) -> bool:
     try:
-        Experiment(instance, policy, budget, scales=scales)
+        experiment_of(instance, policy, budget, scales=scales)
     except InputError:
         return False
     return True

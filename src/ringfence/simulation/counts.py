@@ -58,7 +58,8 @@ class Counts:
 
     `chosen` [arm, flag] counts the answers, infeasible first. `only_here_wrong` and
     `only_first_wrong` count the replications on which this policy and the first of a comparison
-    differ. `proofs` are counted where replications end when their answer is proven.
+    differ. `paid` is what all pulls cost, where that is drawn with them. `proofs` are counted where
+    replications end when their answer is proven.
     """
 
     replications: int
@@ -69,6 +70,7 @@ class Counts:
     chosen: Integers
     only_here_wrong: int
     only_first_wrong: int
+    paid: int = 0
     proofs: Proofs = field(default_factory=Proofs)
 
     @classmethod
@@ -84,6 +86,7 @@ class Counts:
             chosen=tally.chosen,
             only_here_wrong=int((tally.wrong & ~other).sum()),
             only_first_wrong=int((other & ~tally.wrong).sum()),
+            paid=int(tally.paid[0]),
             proofs=Proofs.of(tally) if proves else Proofs(),
         )
 

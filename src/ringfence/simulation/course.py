@@ -24,6 +24,7 @@ from ringfence.core.exhausting import keep_open
 from ringfence.core.noise import fill_covariances, fill_pooled, fill_scales
 from ringfence.core.settling import forget_proof
 from ringfence.core.sharing import (
+    ENDLESS_ROOM,
     fill_difference_roots,
     fill_own,
     fill_rooms,
@@ -35,8 +36,12 @@ from ringfence.core.streams import Generator
 from ringfence.core.variances import LogVariances, no_log_variances
 from ringfence.policies.course import Course
 from ringfence.policies.evidence import Evidence
+from ringfence.simulation.learning import extremes, fill_further, keep_room, settle
 from ringfence.simulation.records import Recording
 from ringfence.simulation.tally import Tally, judge_of
+
+NO_AMOUNTS: Integers = np.zeros(0, np.int64)
+NO_AMOUNTS.flags.writeable = False
 
 
 class Design(NamedTuple):
@@ -49,6 +54,10 @@ class Design(NamedTuple):
     the pulls so far if that is more; a batch is decided in at most `slots` choices, each of which
     may stand for several pulls. A course without choices has no slots. There are `blocks` that arms
     share, or 0 where they are endless or there are none.
+
+    Where prices are learned, `unstated` has a 0 for each arm, of which nothing is known before;
+    `rations` are what may be spent by the end of each phase; `most` the pulls that an arm's record
+    has room for; and a round that nothing chooses has `step` pulls of each, or as many as arms had.
     """
 
     warm_up: int
@@ -68,6 +77,10 @@ class Design(NamedTuple):
     feasible: bool
     shuffled: bool
     blocks: int = 0
+    unstated: Integers = NO_AMOUNTS
+    rations: Integers = NO_AMOUNTS
+    most: int = 0
+    step: int = 1
 
 
 class Room(NamedTuple):
@@ -93,6 +106,9 @@ class Room(NamedTuple):
     marked: Mask
     everyone: Mask
     sharing: Any = None
+    prices: Integers = NO_AMOUNTS
+    reserves: Integers = NO_AMOUNTS
+    rooms: Integers = NO_AMOUNTS
 
 
 def make_room(
@@ -103,6 +119,7 @@ def make_room(
     baseline: int | None = None,
     factors: Floats | None = None,
     shares: bool = False,
+    learns: bool = False,
 ) -> Room:
     """Return the arrays that the body writes in; no arm is pulled more than `most_pulls`."""
     arm_count, width = len(design.optimal), len(design.scales)
@@ -122,6 +139,9 @@ def make_room(
         marked=np.zeros(arm_count, np.bool_),
         everyone=np.ones(arm_count, np.bool_),
         sharing=sharing_work(arm_count, width) if shares else None,
+        prices=np.zeros(arm_count if learns else 0, np.int64),
+        reserves=np.zeros(arm_count if learns else 0, np.int64),
+        rooms=np.full(arm_count if learns else 0, ENDLESS_ROOM),
     )
 
 
@@ -168,12 +188,13 @@ def make_body(
     relative: bool,
     shares: bool = False,
     proves: bool = False,
+    learns: bool = False,
 ) -> Callable[..., None]:
     """Return the body (rng, order_rng, arrays, design, room, state, tally) -> None.
 
     It runs as many replications as the tally has room for; `rng` draws pulls, `order_rng` all else.
     `forget`, `add` and `look` are those of a recording. One that `proves` has a course that ends
-    when its answer is proven.
+    when its answer is proven. One that `learns` is told what pulls cost, by a record that is paid.
     """
     begin, decide, answer = course.begin, course.decide, course.answer
     chooses, drops, question = course.chooses, not course.chooses, course.question
@@ -199,6 +220,7 @@ def make_body(
             estimates, covariances = seen.estimates, room.covariances
         else:
             estimates, covariances = seen.estimates, seen.covariances
+        rooms = seen.sharing.rooms if shares else room.rooms
 
         for replication in range(tally.wrong.shape[0]):
             forget(record)
@@ -218,6 +240,19 @@ def make_body(
                 fill_rooms(seen.sharing, counts, design.blocks)
                 keep_open(fresh, seen.sharing.rooms, alive, priority, prices, 0)
             pulled, spent, gone, lost_in, goes_on = 0, 0, 0, -1, True
+            cheapest, dearest, total = design.cheapest, design.dearest, design.total
+            first, opens = fresh[0], True
+            if learns:
+                settle(seen.prices, room.prices, room.reserves, record.paid, design.unstated)
+                fresh[:] = 0
+                if chooses:
+                    goal, ration = first, design.budget
+                else:
+                    goal, ration = design.most, design.rations[0]
+                fill_further(
+                    fresh, counts, alive, priority, rooms, room.marked, room.prices,
+                    room.reserves, design.step, goal, ration, design.budget, spent,
+                )  # fmt: skip
             while goes_on:
                 for i in range(arm_count):
                     if fresh[i] == 0:
@@ -226,8 +261,36 @@ def make_body(
                     look(record, i, counts[i] + fresh[i], estimates)
                     counts[i] += fresh[i]
                     pulled += fresh[i]
-                    spent += prices[i] * fresh[i]
+                    if not learns:
+                        spent += prices[i] * fresh[i]
                     fresh[i] = 0
+                if learns:
+                    spent = settle(
+                        seen.prices, room.prices, room.reserves, record.paid, design.unstated
+                    )
+                    prices = room.reserves
+                    cheapest, dearest, total = extremes(room.prices, prices, alive)
+                    if shares:
+                        fill_rooms(seen.sharing, counts, design.blocks)
+                    if not chooses:
+                        ration = design.rations[state.phase[0]]
+                    if opens and fill_further(
+                        fresh,
+                        counts,
+                        alive,
+                        priority,
+                        rooms,
+                        room.marked,
+                        room.prices,
+                        room.reserves,
+                        design.step,
+                        goal,
+                        ration,
+                        design.budget,
+                        spent,
+                    ):
+                        continue
+                    opens = not chooses
                 if estimated:
                     fill_pooled(room.pooled, record.scatters, counts)
                     fill_scales(seen.scales, room.pooled)
@@ -259,12 +322,12 @@ def make_body(
                 left, size, uniforms = design.budget - spent, 0, room.uniforms[:0]
                 if chooses:
                     size = max(design.batch, int(design.growth * pulled))
-                    if size * design.cheapest > left:
-                        size = left // design.cheapest
+                    if size * cheapest > left:
+                        size = left // cheapest
                     uniforms = room.uniforms[: min(size, design.slots)]
                     for k in range(uniforms.shape[0]):
                         uniforms[k] = order_rng.random()
-                    seen.left[0] = left * arm_count / design.total
+                    seen.left[0] = left * arm_count / total
                 phase = state.phase[0]
                 goes_on = decide(seen, state, uniforms, size, fresh)
                 if state.faults[0] > 0:
@@ -274,8 +337,12 @@ def make_body(
                     goes_on = keep_open(
                         fresh, seen.sharing.rooms, alive, priority, prices, design.slots
                     )
-                if chooses and goes_on and size * design.dearest > left:
+                if chooses and goes_on and size * dearest > left:
                     goes_on = keep_paid(fresh, prices, left, priority)
+                if learns and chooses:
+                    goes_on = goes_on and keep_room(fresh, counts, design.most)
+                elif learns:
+                    fresh[:] = 0  # what a phase pays for is seen when it begins
                 if drops and state.dropped_count[0] > gone and lost_in < 0:
                     if settles:  # the sides that arms were settled on
                         looks_so(
@@ -291,6 +358,8 @@ def make_body(
             _, flag = answer(seen, state, marked)
             judge(tally, replication, marked, flag, optimal, design.feasible, lost_in)
             tally.pulled[replication] = pulled
+            if learns:
+                tally.paid[0] += spent
             if proves:
                 tally.proven[replication] = seen.proof.status[0]
             for i in range(arm_count):

@@ -55,7 +55,7 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
                 path.run(experiment, streams, tally)
             experiment.require_sound(tally)
             return tally
-    run_course(experiment, streams, tally, experiment.recording, experiment.instance.law.arrays)
+    run_course(experiment, streams, tally, experiment.recording, experiment.arrays)
     return tally
 
 
@@ -77,6 +77,7 @@ def run_course(
             relative=experiment.is_relative,
             shares=experiment.shares,
             proves=experiment.stop is not None,
+            learns=experiment.learns,
         )
         room, state = experiment.new_room(recording), experiment.new_state()
         kernel(*streams, arrays, experiment.design, room, state, tally)
@@ -94,11 +95,12 @@ def compiled_body(
     relative: bool,
     shares: bool = False,
     proves: bool = False,
+    learns: bool = False,
 ) -> Callable[..., None]:
     """Return the body of `course.make_body`, compiled."""
     body = make_body(
         course, forget, add, look,
-        estimated=estimated, relative=relative, shares=shares, proves=proves,
+        estimated=estimated, relative=relative, shares=shares, proves=proves, learns=learns,
     )  # fmt: skip
     return compile_kernel(body, allocates=False)
 

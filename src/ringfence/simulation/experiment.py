@@ -7,6 +7,7 @@ the seed and its number alone. Engines run them. May touch core, policies and si
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 from zlib import crc32
@@ -14,8 +15,11 @@ from zlib import crc32
 import numpy as np
 
 from ringfence.core.allowance import Allowance, require_whole
+from ringfence.core.arrays import Floats
 from ringfence.core.baseline import kept_beside
 from ringfence.core.errors import InputError, one_of
+from ringfence.core.money import PULLS
+from ringfence.core.pricing import Pricing, ration_through
 from ringfence.core.question import Question
 from ringfence.core.schedule import Phase, pulls_used
 from ringfence.core.sharing import ENDLESS
@@ -26,6 +30,7 @@ from ringfence.policies.policy import Policy
 from ringfence.policies.proving import until_proven
 from ringfence.policies.registry import require_answer
 from ringfence.simulation.course import Design, Room, make_room
+from ringfence.simulation.funding import funds_of, in_words, number_of
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.proving import (
     as_good,
@@ -57,8 +62,9 @@ class Experiment:
     Policies on the same schedule then see identical pulls for the same seed. `scales` says whether
     the policy is given the noise or estimates it; an adaptive policy decides `batch` pulls at once,
     or the share `growth` of its pulls so far if that is more. The `budget` is one of pulls, unless
-    there are `prices` of a pull by arm: then both are in the smallest amount that counts. With a
-    `stop` a replication ends as soon as its answer is proven.
+    there are `prices` of a pull by arm: then both are in the smallest amount that counts, a `part`
+    of a `unit`. With a `pricing` policies learn what pulls cost, and `prices` are the truth, by
+    which schedules are cut. With a `stop` a replication ends as soon as its answer is proven.
     """
 
     instance: Instance
@@ -70,6 +76,9 @@ class Experiment:
     growth: float = 0.0
     prices: tuple[int, ...] = ()
     stop: Stop | None = None
+    unit: str = PULLS
+    part: Fraction = Fraction(1)
+    pricing: Pricing | None = None
     phases: tuple[Phase, ...] = field(init=False)
     warm_up: int = field(init=False)
 
@@ -80,20 +89,40 @@ class Experiment:
         require_answer(self.policy, self.question)
         if self.stop is not None:
             require_provable(self.instance, self.stop)
+            if self.learns:
+                raise InputError(
+                    "stop is not simulated with prices that are learned. State prices by arm, or "
+                    "leave stop out."
+                )
         problem = self.instance.judged
         object.__setattr__(self, "budget", require_whole(self.budget))
-        opening = self.policy.opening(
-            len(self.instance.arms),
-            self.allowance.pulls,
-            least=max(problem.least_pulls, 2 if self.estimated else 1),
-            wanted=problem.first_pulls,
-            shares=self.shares,
-        )
+        least = max(problem.least_pulls, 2 if self.estimated else 1)
+        opening = self._opened(least, problem.first_pulls)
         phases = opening.phases
         if self.is_relative and phases:
             phases = self._beside_baseline(phases)
         object.__setattr__(self, "phases", phases)
         object.__setattr__(self, "warm_up", opening.first_pulls)
+
+    @classmethod
+    def funded(cls, instance: Instance, policy: Policy, budget: Any, **how: Any) -> "Experiment":
+        """Return it for a budget as users write one: pulls, or an amount of a unit."""
+        return cls(instance, policy, **funds_of(instance, budget)._asdict(), **how)
+
+    def _opened(self, least: int, wanted: int) -> Opening:
+        """Return what the policy makes of the pulls that the budget pays for on average."""
+        arm_count, pulls = len(self.instance.arms), self.allowance.pulls
+        try:
+            return self.policy.opening(
+                arm_count, pulls, least=least, wanted=wanted, shares=self.shares
+            )
+        except InputError as error:
+            if self.unit == PULLS:
+                raise
+            paid = in_words(self.amount, self.unit)
+            raise InputError(
+                f'budget = "{paid}" pays for {pulls} pulls at the mean price. {error}'
+            ) from None
 
     def _beside_baseline(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         """Return the phases of a policy that keeps the baseline, and an arm beside it."""
@@ -111,6 +140,21 @@ class Experiment:
     def allowance(self) -> Allowance:
         """The budget, and what a pull of each arm takes of it."""
         return Allowance.or_pulls(self.budget, self.prices, len(self.instance.arms))
+
+    @property
+    def amount(self) -> float:
+        """The budget in its unit."""
+        return number_of(self.budget * self.part)
+
+    @property
+    def learns(self) -> bool:
+        """Whether policies learn what pulls cost."""
+        return self.pricing is not None
+
+    def spent(self, pulls: Floats, paid: int) -> float:
+        """Return what pulls by arm cost, in the unit; what was `paid` where that is drawn."""
+        amount = paid if self.learns else self.allowance.cost(pulls.astype(np.int64).tolist())
+        return float(amount * self.part)
 
     @property
     def question(self) -> Question:
@@ -151,6 +195,7 @@ class Experiment:
             or self.instance.law.needs_pulls
             or self.is_relative
             or not self.allowance.is_even
+            or self.learns
             or self.stop is not None
         )
 
@@ -174,7 +219,10 @@ class Experiment:
             return min(blocks, sum(phase.pulls + (phase.extra > 0) for phase in self.phases))
         prices, first = self.allowance.prices, self.warm_up
         spare = self.budget - first * self.allowance.total
-        return min(blocks, first + spare // min(prices))
+        most = first + max(0, spare) // min(prices)
+        if self.learns:  # what is drawn may cost less, to begin with
+            most = 4 * most + 100
+        return min(blocks, most)
 
     @property
     def blocks(self) -> int:
@@ -200,7 +248,7 @@ class Experiment:
         slots = self.batch if self.growth == 0.0 else _SLOTS
         return Design(
             warm_up=self.warm_up,
-            budget=allowance.spendable,
+            budget=self.budget if self.learns else allowance.spendable,
             prices=allowance.array,
             cheapest=min(allowance.prices),
             dearest=max(allowance.prices),
@@ -216,17 +264,41 @@ class Experiment:
             feasible=instance.hardness.feasible,
             shuffled=law.has_ties or any(phase.extra for phase in self.phases),
             blocks=law.blocks or ENDLESS,
+            **(self._learned() if self.learns else {}),
         )
+
+    def _learned(self) -> dict[str, Any]:
+        """Return what a design has beside, where prices are learned."""
+        arm_count = len(self.instance.arms)
+        rations = [
+            ration_through(self.budget, self.phases, phase, arm_count)
+            for phase in range(len(self.phases))
+        ]
+        return {
+            "unstated": np.zeros(arm_count, np.int64),
+            "rations": np.array(rations, np.int64),
+            "most": self.most_pulls,
+            "step": self.instance.judged.least_pulls,
+        }
 
     @property
     def recording(self) -> Recording:
         """How a replication remembers its pulls: by their sums where these suffice."""
         law = self.instance.law
+        if self.pricing is not None and self.instance.tariff is not None:
+            return self.instance.tariff.recording(10.0**self.pricing.digits)
         if self.stop is not None:
             return recording_of_paths(self.instance)
         if self.is_recorded:
             return law.recording
         return sums_recording(law.draw_block, len(law.constants), law.normals)
+
+    @property
+    def arrays(self) -> Any:
+        """What pulls are drawn from."""
+        if self.learns and self.instance.tariff is not None:
+            return self.instance.tariff.arrays
+        return self.instance.law.arrays
 
     def new_room(self, recording: Recording, *, most_pulls: int | None = None) -> Room:
         """Return the arrays of one replication; see `make_room`."""
@@ -238,6 +310,7 @@ class Experiment:
             baseline=self.instance.baseline_place,
             factors=self.instance.judged.factors,
             shares=self.shares,
+            learns=self.learns,
         )
         if self.stop is None:
             return room
@@ -263,6 +336,7 @@ class Experiment:
             pulls=np.zeros(len(self.instance.arms), np.int64),
             chosen=np.zeros((len(self.instance.arms), 2), np.int64),
             misjudged=np.zeros(1, np.int64),
+            paid=np.zeros(1, np.int64),
             pulled=np.zeros(replications, np.int64),
             proven=np.zeros(replications, np.int64),
         )

@@ -6,7 +6,7 @@ threshold, or another arm that 0.05 (in raw units) would make the right one. May
 simulation's instances.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +36,19 @@ class Family:
     noise: Callable[[Generator, int], tuple[dict[str, Any], list[Any] | None]]
 
     def draw(
-        self, number: int, *, arm_count: int, seed: int = 0, correlation: float = 0.0
+        self,
+        number: int,
+        *,
+        arm_count: int,
+        seed: int = 0,
+        correlation: float = 0.0,
+        prices: Sequence[float] = (),
     ) -> Instance:
         """Return instance `number` of the family; it depends on the seed and the number alone.
 
         With a `correlation` arms share blocks, whose effects come on top of the noise: two pulls of
         equal noise on a block have that correlation, and their difference is as noisy as without.
+        With `prices` arms have one of these each, as evenly as they go, in a random order.
         """
         if not 0.0 <= correlation < 1.0:
             raise InputError(
@@ -64,21 +71,24 @@ class Family:
         for _ in range(_MOST_DRAWS):
             means = rng.random((arm_count, 1 + self.constraint_count))
             if _is_clear(means, thresholds):
-                return self._instance(number, means, thresholds, noise, covariances, correlation)
+                content = self._content(means, thresholds, noise, covariances, correlation)
+                if prices:
+                    content["price"] = drawn_prices(rng, prices, list(content["arms"]))
+                return Instance.from_dict(content, name=f"{self.name}-{arm_count}-{number}")
         raise InputError(
             f"family {self.name!r} has no clear instance with {arm_count} arms in {_MOST_DRAWS} "
             "draws. Lower the number of arms."
         )
 
-    def _instance(
+    def _content(
         self,
-        number: int,
         means: Floats,
         thresholds: Floats,
         noise: dict[str, Any],
         covariances: list[Any] | None,
         correlation: float,
-    ) -> Instance:
+    ) -> dict[str, Any]:
+        """Return what the instance's file would hold."""
         limits = [f"limit_{c}" for c in range(1, 1 + self.constraint_count)]
         arms: dict[str, dict[str, Any]] = {
             f"arm-{i + 1}": {"mean": [float(x) for x in row]} for i, row in enumerate(means)
@@ -86,7 +96,7 @@ class Family:
         if covariances is not None:
             for arm, covariance in zip(arms.values(), covariances, strict=True):
                 arm["covariance"] = covariance.tolist()
-        content = {
+        content: dict[str, Any] = {
             "objective": "minimize mean(loss)",
             "constraints": [
                 f"mean({limit}) <= {float(threshold)!r}"
@@ -101,7 +111,13 @@ class Family:
             variances = np.diagonal(own, axis1=1, axis2=2).mean(axis=0)
             shared = correlation / (1.0 - correlation) * variances
             content["blocks"] = {"variance": shared.tolist()}
-        return Instance.from_dict(content, name=f"{self.name}-{len(means)}-{number}")
+        return content
+
+
+def drawn_prices(rng: Generator, prices: Sequence[float], arms: Sequence[str]) -> dict[str, float]:
+    """Return a price of each arm, of classes as even as they go, in a random order."""
+    order = rng.permutation(len(arms)).tolist()
+    return {arm: prices[place % len(prices)] for arm, place in zip(arms, order, strict=True)}
 
 
 def _is_clear(means: Floats, thresholds: Floats) -> bool:

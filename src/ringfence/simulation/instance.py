@@ -21,6 +21,7 @@ from ringfence.core.hardness import Hardness, hardness, lower_bound_rate, upper_
 from ringfence.core.oracle import Oracle, Truth, oracle
 from ringfence.core.problem import Problem
 from ringfence.simulation.laws import Law
+from ringfence.simulation.tariffs import Tariff
 
 PAPER_INSTANCES = ("paper-1", "paper-2", "paper-3", "paper-4")
 
@@ -30,6 +31,8 @@ class Instance:
     """A problem with named arms whose distributions are known.
 
     `baseline` is the arm that limits are relative to; where there are such limits it must be named.
+    `price` is what a pull costs, as it was written: by arm, or a metric of which there is a
+    `tariff` then.
 
     >>> import ringfence as rf
     >>> instance = rf.Instance.load("paper-3")
@@ -44,6 +47,8 @@ class Instance:
     arms: tuple[str, ...]
     law: Law
     baseline: str | None = None
+    price: Any = None
+    tariff: Tariff | None = None
 
     def __post_init__(self) -> None:
         """Refuse a baseline that is no arm, that limits miss, or that nothing is relative to."""
@@ -107,9 +112,11 @@ class Instance:
     ) -> "Instance":
         """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
 
-        `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to,
-        `answer` which arms are asked for, and `functions` are attributes of the user's own, by the
-        name that expressions call them; `units` are those of the metrics, where limits say some.
+        - `arm`: the column that names the arm.
+        - `baseline`: the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to.
+        - `answer`: which arms are asked for.
+        - `functions`: attributes of your own, by the name that expressions call them.
+        - `units`: those of the metrics, where limits say some.
 
         >>> import pandas as pd
         >>> import ringfence as rf

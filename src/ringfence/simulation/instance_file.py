@@ -29,7 +29,7 @@ from ringfence.core.stated import require_covariance
 from ringfence.core.units import require_known_metrics
 from ringfence.simulation.draws import FAMILIES, MixedArrays, draw_mixed_pull
 from ringfence.simulation.instance import PAPER_INSTANCES, Instance, require_sound
-from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw
+from ringfence.simulation.laws import GaussianLaw, Law, MixedLaw, SampledLaw, recording_of
 from ringfence.simulation.reading import toml_file
 from ringfence.simulation.shared_laws import on_blocks
 from ringfence.simulation.tables import (
@@ -37,6 +37,12 @@ from ringfence.simulation.tables import (
     require_divisor,
     table_instance,
     wanted_columns,
+)
+from ringfence.simulation.tariffs import (
+    is_amount,
+    require_costs,
+    require_prices,
+    tariff_of_metrics,
 )
 from ringfence.simulation.truths import true_attributes
 
@@ -72,6 +78,7 @@ class _File(BaseModel):
     units: dict[str, str] | None = None
     metrics: list[str] | None = None
     functions: dict[str, str] | None = None
+    price: dict[str, float | int | str] | str | float | int | None = None
     noise: _Noise
     blocks: _Blocks | None = None
     arms: dict[str, _Arm] | None = None
@@ -164,7 +171,23 @@ def build_instance(content: Mapping[str, Any], *, name: str, folder: Path) -> In
     law = _law(problem.judged, metrics, families, means, covariances, list(file.arms))
     if file.blocks is not None:
         law = _law_on_blocks(law, file.blocks.variance, problem.judged, metrics)
-    return require_sound(Instance(name, problem, tuple(file.arms), law, file.baseline))
+    arms, tariff = tuple(file.arms), None
+    require_prices(file.price, arms, metrics)
+    if file.price in metrics and file.blocks is None:
+        place = metrics.index(str(file.price))
+        if families[place] == "gaussian":
+            raise InputError(
+                f"price = {file.price!r} is gaussian, and would be below 0 at times. Change its "
+                "family to exponential, or state prices by arm."
+            )
+        used = list(dict.fromkeys([*problem.judged.metrics, str(file.price)]))
+        arrays = _arrays(problem.judged, used, metrics, families, means, covariances)
+        recording = recording_of(draw_mixed_pull, problem.judged.recipe, len(used))
+        require_costs(str(file.price), arms, means[:, place], 0.0)
+        tariff = tariff_of_metrics(
+            str(file.price), means[:, place], arrays, recording, used.index(str(file.price))
+        )
+    return require_sound(Instance(name, problem, arms, law, file.baseline, file.price, tariff))
 
 
 def _law_on_blocks(
@@ -213,8 +236,14 @@ def _table(file: _File, problem: Problem, *, name: str, folder: Path) -> Instanc
         )
     if file.metrics is not None:
         _metrics(file, problem)
-    columns = read_columns(folder / file.noise.path, wanted_columns(file.noise.arm, problem))
-    return table_instance(name, problem, columns, file.noise.arm, baseline=file.baseline)
+    price = file.price if isinstance(file.price, str) and not is_amount(file.price) else None
+    wanted = wanted_columns(file.noise.arm, problem, price)
+    columns = read_columns(folder / file.noise.path, wanted)
+    found = table_instance(
+        name, problem, columns, file.noise.arm, baseline=file.baseline, price=file.price
+    )
+    require_prices(file.price, found.arms, () if price is None else [price])
+    return found
 
 
 def loaded_function(key: str, text: str, folder: Path) -> Any:
@@ -372,36 +401,60 @@ def _law(
     arms: Sequence[str],
 ) -> Law:
     """Return the law of the oriented attributes; metrics that no expression uses are dropped."""
-    used = list(problem.metrics)
-    columns = [metrics.index(metric) for metric in used]
-    kinds = [families[column] for column in columns]
-    metric_of = np.array([used.index(attribute.metric) for attribute in problem.attributes])
-    gaussian = [m for m, family in zip(metrics, families, strict=True) if family == "gaussian"]
-    chosen = [gaussian.index(metric) for metric in used if metric in gaussian]
-    parts = [covariance[np.ix_(chosen, chosen)] for covariance in covariances]
-    factors = np.zeros((len(means), len(used), len(chosen)))
-    rows = [place for place, kind in enumerate(kinds) if kind == "gaussian"]
-    for arm, part in enumerate(parts):
-        factors[arm, rows, :] = np.linalg.cholesky(part)
-    kind_numbers = np.array([FAMILIES.index(kind) for kind in kinds])
-    metric_means = np.ascontiguousarray(means[:, columns])
+    arrays = _arrays(problem, list(problem.metrics), metrics, families, means, covariances)
+    metric_of, factors = arrays.metric_of, arrays.factors
     if not all(attribute.statistic == "mean" for attribute in problem.attributes):
-        arrays = MixedArrays(kind_numbers, metric_means, factors, metric_of, problem.signs)
         return _sampled_law(problem, arrays, arms)
-    if rows == list(range(len(used))):
+    if (arrays.families == FAMILIES.index("gaussian")).all():
         signs = problem.signs
+        parts = _used_parts(list(problem.metrics), metrics, families, covariances)
         oriented = [part[np.ix_(metric_of, metric_of)] * np.outer(signs, signs) for part in parts]
         return GaussianLaw(
-            means=np.ascontiguousarray(means[:, columns][:, metric_of] * signs + 0.0),
+            means=np.ascontiguousarray(arrays.means[:, metric_of] * signs + 0.0),
             covariance=np.array(oriented),
             factors=np.ascontiguousarray(factors[:, metric_of, :] * signs[:, None]),
         )
     return MixedLaw(
-        families=kind_numbers,
-        metric_means=metric_means,
+        families=arrays.families,
+        metric_means=arrays.means,
         factors=factors,
         metric_of=metric_of,
         signs=problem.signs,
+    )
+
+
+def _used_parts(
+    used: Sequence[str],
+    metrics: Sequence[str],
+    families: Sequence[str],
+    covariances: Sequence[Floats],
+) -> list[Floats]:
+    """Return each arm's covariance of the gaussian metrics in use, in their order."""
+    gaussian = [m for m, family in zip(metrics, families, strict=True) if family == "gaussian"]
+    chosen = [gaussian.index(metric) for metric in used if metric in gaussian]
+    return [covariance[np.ix_(chosen, chosen)] for covariance in covariances]
+
+
+def _arrays(
+    problem: Problem,
+    used: Sequence[str],
+    metrics: Sequence[str],
+    families: Sequence[str],
+    means: Floats,
+    covariances: Sequence[Floats],
+) -> MixedArrays:
+    """Return what pulls of the metrics in use are drawn from."""
+    columns = [metrics.index(metric) for metric in used]
+    kinds = [families[column] for column in columns]
+    metric_of = np.array([used.index(attribute.metric) for attribute in problem.attributes])
+    parts = _used_parts(used, metrics, families, covariances)
+    rows = [place for place, kind in enumerate(kinds) if kind == "gaussian"]
+    factors = np.zeros((len(means), len(used), len(rows)))
+    for arm, part in enumerate(parts):
+        factors[arm, rows, :] = np.linalg.cholesky(part)
+    kind_numbers = np.array([FAMILIES.index(kind) for kind in kinds])
+    return MixedArrays(
+        kind_numbers, np.ascontiguousarray(means[:, columns]), factors, metric_of, problem.signs
     )
 
 

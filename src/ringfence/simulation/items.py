@@ -17,7 +17,7 @@ from ringfence.simulation.tables import Columns, is_empty, loose_numbers, wanted
 _MOST_NAMED = 3
 
 
-def item_columns(arm: str, item: str, problem: Problem) -> list[str]:
+def item_columns(arm: str, item: str, problem: Problem, price: str | None = None) -> list[str]:
     """Return the columns of a table of items: the arm's, the item's, then metrics."""
     for attribute in problem.judged.attributes:
         if not attribute.is_mean:
@@ -26,7 +26,7 @@ def item_columns(arm: str, item: str, problem: Problem) -> list[str]:
                 "shared items means and shares are, and limits on quantiles, which are judged as "
                 "shares. Write one of these, or leave the item out."
             )
-    names = wanted_columns(arm, problem)
+    names = wanted_columns(arm, problem, price)
     if item in names:
         what = "the arm" if item == arm else "a metric"
         raise InputError(

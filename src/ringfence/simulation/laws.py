@@ -419,9 +419,7 @@ class SampledLaw:
     @property
     def recording(self) -> Recording:
         """By features where they suffice, else by all pulls."""
-        suffice = all(can_run(kind) for kind in self.recipe.kinds)
-        make = running_recording if suffice else sample_recording
-        return make(self.draw_pull, self.recipe, len(self.metrics))
+        return recording_of(self.draw_pull, self.recipe, len(self.metrics))
 
     def measure(self, pulls: Floats, arm: str) -> tuple[Floats, Floats]:
         """Measure every attribute on the metrics of all pulls."""
@@ -436,6 +434,13 @@ class SampledLaw:
         metrics = np.zeros(len(self.metrics))
         self.draw_pull(rng, self.arrays, arm, metrics)
         return metrics
+
+
+def recording_of(draw_pull: Any, recipe: Recipe, metrics: int) -> Recording:
+    """Return the recording of pulls with so many metrics: by features, or by all pulls."""
+    suffice = all(can_run(kind) for kind in recipe.kinds)
+    make = running_recording if suffice else sample_recording
+    return make(draw_pull, recipe, metrics)
 
 
 def _averaged(covariances: Floats) -> Floats:

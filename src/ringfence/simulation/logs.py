@@ -144,6 +144,7 @@ def read_log(
     constraints: str | Sequence[str] = (),
     item: str | None = None,
     baseline: str | None = None,
+    price: str | None = None,
     functions: Functions | None = None,
     units: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -151,7 +152,7 @@ def read_log(
     """Return a table with its truth: a path, a data frame, or a mapping of columns.
 
     `item` names the column of what all arms were tried on, if they were; `baseline` is the arm that
-    limits are relative to, if any is.
+    limits are relative to, if any is; `price` the column of what each pull cost, if it counts.
     """
     problem = Problem.parse(
         objective, constraints, functions=functions, units=units
@@ -159,14 +160,19 @@ def read_log(
     require_known_metrics(units or {}, problem.metrics)
     name = Path(table).name if isinstance(table, str | Path) else _FRAME
     if item is not None:
-        found = table_columns(table, item_columns(arm, item, problem))
-        columns, items = in_order_of_items(found, arm, item, problem.metrics)
-        instance = table_instance(name, problem, columns, arm, baseline=baseline, on_items=True)
+        found = table_columns(table, item_columns(arm, item, problem, price))
+        numbers = wanted_columns(arm, problem, price)[1:]
+        columns, items = in_order_of_items(found, arm, item, numbers)
+        instance = table_instance(
+            name, problem, columns, arm, baseline=baseline, on_items=True, price=price
+        )
         return _log_of_items(instance, columns, arm, item, items)
     columns, unusable, dropped = _usable(
-        table_columns(table, wanted_columns(arm, problem)), arm, problem.metrics
+        table_columns(table, wanted_columns(arm, problem, price)),
+        arm,
+        wanted_columns(arm, problem, price)[1:],
     )
-    instance = table_instance(name, problem, columns, arm, baseline=baseline)
+    instance = table_instance(name, problem, columns, arm, baseline=baseline, price=price)
     samples = _samples(instance, columns, arm)
     counts = np.array([len(next(iter(sample.values()))) for sample in samples])
     scatters, thirds = _scatters(instance, samples)

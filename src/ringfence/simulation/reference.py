@@ -52,7 +52,7 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
     """Run the first `replications` of a chunk, pull by pull."""
     law, tally = experiment.instance.law, experiment.empty_tally(replications)
     recording = pulls_recording(law, experiment.instance.arms)
-    if experiment.shares or experiment.stop is not None:  # every pull is remembered anyway
+    if experiment.shares or experiment.learns or experiment.stop is not None:
         recording = experiment.recording
     body = make_body(
         experiment.course,
@@ -63,10 +63,11 @@ def run_chunk(experiment: Experiment, seed: int, chunk: int, replications: int) 
         relative=experiment.is_relative,
         shares=experiment.shares,
         proves=experiment.stop is not None,
+        learns=experiment.learns,
     )
     room, state = experiment.new_room(recording), experiment.new_state()
     with rules_in_words(experiment.policy):
-        streams, arrays = experiment.streams(seed, chunk), law.arrays
+        streams, arrays = experiment.streams(seed, chunk), experiment.arrays
         body(*streams, arrays, experiment.design, room, state, tally)
     experiment.require_sound(tally)
     return tally

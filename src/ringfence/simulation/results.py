@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ringfence.core.intervals import binomial_interval
+from ringfence.core.money import PULLS
 from ringfence.core.showing import Rich
 from ringfence.core.stop import Stop
 from ringfence.simulation.counts import Counts, Proofs
@@ -24,13 +25,14 @@ class SimulationResult(Rich):
     An error is a wrong arm or a wrong flag. `lost_in_phase[k]` counts the replications in which
     phase k dropped the last right arm; the final choice counts with the last phase, so that
     the entries sum to `wrong_arm`. `chosen` counts the answers: by arm, how often it was named and
-    called feasible, or infeasible. With a `stop` pulls ended when the answer was proven: `proofs`
+    called feasible, or infeasible. The budget is of a `unit`, of which a replication `spent` so
+    much on average. With a `stop` pulls ended when the answer was proven: `proofs`
     counts these, and the pulls that each replication used.
     """
 
     instance: str
     policy: str
-    budget: int
+    budget: float
     pulls_used: int
     replications: int
     errors: int
@@ -44,6 +46,8 @@ class SimulationResult(Rich):
     batch: int
     engine: str
     seconds: float
+    unit: str = PULLS
+    spent: float = 0.0
     stop: Stop | None = None
     proofs: Proofs = field(default_factory=Proofs)
 
@@ -55,7 +59,7 @@ class SimulationResult(Rich):
         return cls(
             instance=experiment.instance.name,
             policy=experiment.policy.name,
-            budget=experiment.budget,
+            budget=experiment.amount,
             pulls_used=experiment.pulls_used,
             replications=counts.replications,
             errors=counts.errors,
@@ -77,6 +81,8 @@ class SimulationResult(Rich):
             batch=experiment.batch,
             engine=engine,
             seconds=seconds,
+            unit=experiment.unit,
+            spent=experiment.spent(counts.pulls, counts.paid) / counts.replications,
             stop=experiment.stop,
             proofs=counts.proofs,
         )
@@ -137,6 +143,8 @@ class SimulationResult(Rich):
             "instance": self.instance,
             "policy": self.policy,
             "budget": self.budget,
+            "unit": self.unit,
+            "spent": self.spent,
             "pulls_used": self.pulls_used,
             "error_rate": self.error_rate,
             "std_error": self.std_error,
@@ -186,6 +194,8 @@ class ComparisonRow:
             "instance": self.result.instance,
             "policy": self.result.policy,
             "budget": self.result.budget,
+            "unit": self.result.unit,
+            "spent": self.result.spent,
             "error_rate": self.result.error_rate,
             "std_error": self.result.std_error,
             "ci_low": low,

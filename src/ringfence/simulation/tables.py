@@ -22,9 +22,16 @@ from ringfence.core.stated import LARGEST
 from ringfence.core.statistics import contributions
 from ringfence.simulation.draws import TableArrays, draw_table_pull
 from ringfence.simulation.instance import Instance, require_sound
-from ringfence.simulation.laws import Law, SampledLaw, TableLaw
+from ringfence.simulation.laws import SampledLaw, TableLaw, recording_of
 from ringfence.simulation.reading import opened
 from ringfence.simulation.shared_laws import ItemLaw
+from ringfence.simulation.tariffs import (
+    Tariff,
+    require_costs,
+    tariff_of_items,
+    tariff_of_metrics,
+    tariff_of_rows,
+)
 
 Columns = Mapping[str, Sequence[Any]]
 _MANY_ROWS = 1000
@@ -65,14 +72,17 @@ def read_columns(path: Path, wanted: Sequence[str], *, key: str = "noise.path") 
         ) from None
 
 
-def wanted_columns(arm: str, problem: Problem) -> list[str]:
-    """Return the columns of a table that a question is about: the arm's first, then metrics."""
+def wanted_columns(arm: str, problem: Problem, price: Any = None) -> list[str]:
+    """Return the columns of a table that a question is about: the arm's, metrics, the price's."""
     if arm in problem.metrics:
         raise InputError(
             f"arm = {arm!r} must name another column than the metrics, which are "
             f"{', '.join(problem.metrics)}. Name the column that says which arm a row is of."
         )
-    return [arm, *problem.metrics]
+    if price == arm:
+        raise InputError(f"price = {price!r} is the column of the arm already. Name another.")
+    is_more = isinstance(price, str) and price not in problem.metrics
+    return [arm, *problem.metrics, *[price] * is_more]
 
 
 def table_columns(table: Any, wanted: Sequence[str]) -> Columns:
@@ -120,10 +130,12 @@ def table_instance(
     *,
     baseline: str | None = None,
     on_items: bool = False,
+    price: Any = None,
 ) -> Instance:
     """Return the instance whose truth is the table; arms in order of first appearance.
 
     With `on_items` each arm has a row of every item, in the same order: pulls go through them.
+    `price` is what a pull costs, by arm or as a column.
     """
     labels = [_label(value, arm, row) for row, value in enumerate(columns[arm], start=1)]
     arms = tuple(dict.fromkeys(labels))
@@ -137,10 +149,32 @@ def table_instance(
     rows = np.column_stack([metrics[metric][by_arm] for metric in problem.metrics])
     judged = problem.judged
     linear = all(attribute.is_mean for attribute in judged.attributes)
-    law: Law = _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
+    law: TableLaw | SampledLaw = (
+        _law_of_means(judged, rows, starts) if linear else _law(judged, rows, starts, arms)
+    )
     if on_items and isinstance(law, TableLaw):
         law = ItemLaw(law.rows, law.starts, law.origin)
-    return require_sound(Instance(name, problem, arms, law, baseline))
+    tariff = None
+    if isinstance(price, str) and price in columns:
+        costs = number_column(columns[price], price)[by_arm]
+        tariff = _tariff(price, law, rows, starts, costs)
+        require_costs(price, arms, tariff.means, float(costs.min()))
+    return require_sound(Instance(name, problem, arms, law, baseline, price, tariff))
+
+
+def _tariff(
+    metric: str, law: TableLaw | SampledLaw, rows: Floats, starts: Integers, costs: Floats
+) -> Tariff:
+    """Return how rows are drawn with what they cost."""
+    if isinstance(law, ItemLaw):
+        items = law.arrays.rows
+        return tariff_of_items(metric, items, costs.reshape(items.shape[:2]), law.recording)
+    if isinstance(law, TableLaw):
+        return tariff_of_rows(metric, law.rows, starts, costs)
+    whole, place = np.column_stack([rows, costs]), rows.shape[1]
+    means = np.array([part.mean() for part in np.split(costs, starts[1:-1])])
+    recording = recording_of(law.draw_pull, law.recipe, place + 1)
+    return tariff_of_metrics(metric, means, TableArrays(whole, starts), recording, place)
 
 
 def _law_of_means(problem: Problem, rows: Floats, starts: Integers) -> TableLaw:

@@ -12,7 +12,8 @@ class Tally(NamedTuple):
     """What a chunk counted. `wrong` and `flag_wrong` have an entry a replication.
 
     `chosen` [arm, flag] counts the answers that an arm was in, infeasible first; `misjudged` the
-    times when a rule named an arm that was not alive: the fault of a rule. `pulled` and `proven`
+    times when a rule named an arm that was not alive: the fault of a rule. `paid` is what
+    all pulls cost, where that is drawn with them. `pulled` and `proven`
     have an entry a replication too: how many pulls it took, and what was proven then.
     """
 
@@ -22,6 +23,7 @@ class Tally(NamedTuple):
     pulls: Integers
     chosen: Integers
     misjudged: Integers
+    paid: Integers
     pulled: Integers
     proven: Integers
 

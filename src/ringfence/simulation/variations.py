@@ -3,7 +3,7 @@
 May touch core and simulation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -50,7 +50,12 @@ def without(instance: Instance, arm: int) -> Instance | None:
         law = replace(law, metric_means=law.metric_means[kept], factors=law.factors[kept])
     else:
         return None
-    return replace(instance, arms=tuple(instance.arms[place] for place in kept), law=law)
+    if instance.tariff is not None:
+        return None
+    arms, price = tuple(instance.arms[place] for place in kept), instance.price
+    if isinstance(price, Mapping):
+        price = {arm: price[arm] for arm in arms}
+    return replace(instance, arms=arms, law=law, price=price)
 
 
 def gaussian_instance(

@@ -38,12 +38,14 @@ def compare(
         typer.Option(
             "--policies",
             help="Names with commas between, the first is the base: {policies}. "
-            "By default all that answer what is asked, but thompson, which takes long.",
+            "By default all that answer what is asked, but thompson, which takes long, and "
+            "va-lucb, which is for --stop.",
             autocompletion=completing.several_policies,
         ),
     ] = None,
     budgets: Annotated[
-        str | None, typer.Option("--budgets", help="Budgets with commas between.")
+        str | None,
+        typer.Option("--budgets", help="Budgets with commas between, in pulls or as '20,50 USD'."),
     ] = None,
     answer: Answer = None,
     replications: Replications = 100_000,
@@ -81,6 +83,13 @@ def compare(
             help="With --family: arms share blocks, on which two pulls are so correlated.",
         ),
     ] = 0.0,
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            "--prices",
+            help="With --family: a pull costs one of these, such as 1,20; half of the arms each.",
+        ),
+    ] = None,
     errors: Annotated[
         int, typer.Option("--errors", help="With --family: how many errors to see in each cell.")
     ] = 200,
@@ -98,6 +107,7 @@ def compare(
     """Compare policies at equal budgets, on instances or over a family of random ones."""
     from ringfence.interfaces import tournaments, wiring
     from ringfence.policies.registry import QUICK_POLICIES
+    from ringfence.simulation.funding import budgets_of
 
     names = None if policies is None else _listed(policies)
     if family is not None:
@@ -139,6 +149,7 @@ def compare(
                 target_error=target_error,
                 scales=scales or "known",
                 correlation=correlation,
+                prices=[_price(text) for text in _listed(prices or "")],
                 least_errors=errors,
                 most_replications=most,
                 seed=seed,
@@ -149,7 +160,8 @@ def compare(
         _show_tournament(result, figure, as_json=json)
         return
     family_only = (
-        "--figure", "--count", "--arms", "--target-error", "--correlation", "--errors", "--most",
+        "--figure", "--count", "--arms", "--target-error", "--correlation", "--prices",
+        "--errors", "--most",
     )  # fmt: skip
     if others := said(context, *family_only):
         raise InputError(f"{others[0]} goes with --family. Name a family or leave it out.")
@@ -164,7 +176,7 @@ def compare(
             f"{missing} is missing. Write: ringfence compare paper-1 --budgets 1000,2000, "
             "or: ringfence compare --family uniform."
         )
-    amounts = [_whole_number("budgets", text, "1000,2000") for text in _listed(budgets)]
+    amounts = budgets_of(_listed(budgets))
     points = len(instances) * len(amounts)
     with output.progress_bar("replications", points * replications) as advance:
         rows = wiring.compare(
@@ -191,7 +203,7 @@ def _show_rows(rows: Any, first: str) -> None:
         [
             row.result.instance,
             row.result.policy,
-            str(row.result.budget),
+            _budget(row.result),
             f"{row.result.error_rate:.4g}",
             f"{row.result.std_error:.1e}",
             output.number(row.ratio_to_first, 3),
@@ -206,6 +218,16 @@ def _show_rows(rows: Any, first: str) -> None:
     title = f"Error rates on common random numbers, {rows[0].result.scales} noise"
     output.show_table(title, columns, shown)
     output.say("differs: replications on which only this policy / only the first erred")
+
+
+def _budget(result: Any) -> str:
+    """Return a budget as tables show it: with its unit, unless that is pulls."""
+    from ringfence.core.money import PULLS
+    from ringfence.simulation.funding import in_words
+
+    if result.unit == PULLS:
+        return str(result.budget)
+    return in_words(result.budget, result.unit)
 
 
 def _proven(result: Any) -> list[str]:
@@ -246,6 +268,7 @@ def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None
         f"Family {result.family}, {result.standings[0].instances} instances a size, budgets where "
         f"{first} errs {100 * result.target_error:g}%, {result.scales} noise"
         + (f", blocks in common (correlation {result.correlation:g})" * (result.correlation > 0.0))
+        + (f", prices {', '.join(map('{:g}'.format, result.prices))}" if result.prices else "")
     )
     output.show_table(title, columns, shown)
     output.say("error: geometric mean over instances. harmed: instances with a ratio surely > 1.1")
@@ -257,6 +280,15 @@ def _show_tournament(result: Any, figure: Path | None, *, as_json: bool) -> None
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _price(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"prices holds {text!r}, which must be a number above 0. Write --prices 1,20."
+        ) from None
 
 
 def _whole_number(key: str, text: str, example: str) -> int:

@@ -106,7 +106,7 @@ class Display:
         """Say at once that an interrupt was heard, and what is still waited for."""
         self.close()
         self._quiet = True
-        words = "programs that run are ended"
+        words = "what can be ended is ended"
         if count > 0:
             words = (
                 f"waiting for evaluations that cannot be ended ({count}). Another one leaves them"

@@ -6,7 +6,7 @@ import typer
 
 from ringfence.core.errors import InputError
 from ringfence.interfaces.cli import output
-from ringfence.interfaces.cli.options import InstanceName, Json
+from ringfence.interfaces.cli.options import InstanceName, Json, Money
 
 _MOST_SHOWN = 8
 
@@ -17,6 +17,7 @@ def gaps(
     budget: Annotated[
         int | None, typer.Option("--budget", help="Also bound the error at this budget.")
     ] = None,
+    money: Money = None,
     json: Json = False,
 ) -> None:
     """Show what makes an instance hard: kinds of arm, gaps, H1, H2 and the bounds."""
@@ -28,7 +29,7 @@ def gaps(
         raise InputError(
             f"budget = {budget} must be more than the {len(known.arms)} arms. Raise it."
         )
-    document = theory_document(known, budget)
+    document = theory_document(known, budget, unit=money)
     if json:
         output.print_json(document)
     else:
@@ -82,6 +83,24 @@ def _show(document: dict[str, Any], problem: Any) -> None:
         output.say(f"{name:>8}  {output.number(value, 6):<12} {why}")
     if document["oracle_rate"] is not None:
         _show_rates(document)
+    if "by_money" in document:
+        _show_money(document["by_money"])
+
+
+def _show_money(found: dict[str, Any]) -> None:
+    """Show what pulls cost, and how fast errors fall with money: exp(-B rate), B the budget."""
+    unit, shares = found["unit"], found["oracle_allocation"] or {}
+    rows = [
+        [name, output.number(price, 4), output.number(shares.get(name), 4)]
+        for name, price in found["prices"].items()
+    ]
+    output.show_table(f"Money, {unit}", ["arm", "a pull costs", "best share of the pulls"], rows)
+    if found["oracle_rate"] is not None:
+        output.say(
+            f"Errors fall as exp(-B rate), B the budget in {unit}: at best by "
+            f"{output.number(found['oracle_rate'], 4)}, with even pulls by "
+            f"{output.number(found['uniform_rate'], 4)}."
+        )
 
 
 def _answer(document: dict[str, Any], problem: Any) -> str:

@@ -54,6 +54,14 @@ StudyScales = Annotated[
         autocompletion=completing.among("known", "estimated"),
     ),
 ]
+Money = Annotated[
+    str | None,
+    typer.Option(
+        "--money",
+        metavar="UNIT",
+        help="Also in money, such as USD, of which pulls take what the instance's price says.",
+    ),
+]
 Stop = Annotated[
     float | None,
     typer.Option(
@@ -91,6 +99,14 @@ def said(context: typer.Context, *options: str) -> list[str]:
         if source is not None and source.name == "COMMANDLINE":
             found.append(option)
     return found
+
+
+def budget_in(text: str) -> int | str:
+    """Return a budget as Python takes it: a whole number of pulls, else an amount with its unit."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def stop_of(stop: float | None, within: float | None) -> dict[str, float] | None:

@@ -11,6 +11,7 @@ from ringfence.interfaces.cli.options import (
     POLICY_HELP,
     Answer,
     Json,
+    Money,
     Seed,
     Stop,
     StudyScales,
@@ -45,6 +46,7 @@ def plan(
     ] = None,
     stop: Stop = None,
     within: Within = None,
+    money: Money = None,
     policy: Annotated[
         str | None,
         typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
@@ -95,6 +97,7 @@ def plan(
             policy,
             target_error=target_error,
             stop=stop_of(stop, within),
+            money=money,
             answer=answer,
             seed=seed,
             scales=scales,
@@ -145,7 +148,9 @@ def _show(found: "Plan") -> None:
     ):
         if others:
             table = [[one.what, _pulls(one), _change(one, base)] for one in others]
-            output.show_table(title, [column, "pulls", "beside this plan"], table)
+            output.show_table(title, [column, found.unit, "beside this plan"], table)
+    if found.next_in_words is not None:
+        output.say(found.next_in_words)
     for warning in found.point.warnings:
         output.say(f"  WARNING: {warning}")
 
@@ -157,5 +162,5 @@ def _pulls(one: "Alternative") -> str:
     return f"{about}{one.budget:,}{doubt}"
 
 
-def _change(one: "Alternative", base: int) -> str:
+def _change(one: "Alternative", base: float) -> str:
     return "" if one.budget is None else f"{one.budget / base - 1.0:+.0%}"

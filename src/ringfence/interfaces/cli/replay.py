@@ -64,11 +64,17 @@ def replay(
         str | None,
         typer.Option("--budgets", help="Budgets with commas between; else a grid is tried."),
     ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            "--price", help="The column of what each pull cost: budgets are then in its unit."
+        ),
+    ] = None,
     policies: Annotated[
         str | None,
         typer.Option(
             "--policies",
-            help="Names with commas between: {policies}. By default all but thompson.",
+            help="Names with commas between: {policies}. By default all but thompson and va-lucb.",
             autocompletion=completing.several_policies,
         ),
     ] = None,
@@ -105,7 +111,7 @@ def replay(
     names = [policy.name for policy in QUICK_POLICIES]
     if policies is not None:
         names = [part.strip() for part in policies.split(",") if part.strip()]
-    amounts = None if budgets is None else [_whole(text) for text in budgets.split(",") if text]
+    amounts = None if budgets is None else _budgets(budgets, price)
     points = len(amounts) if amounts else 1 if stop is not None else 10
     with output.progress_bar("replications", points * max(1, replications)) as advance:
         found = wiring.replay(
@@ -116,6 +122,7 @@ def replay(
             units=units_given(unit),
             baseline=baseline,
             item=item,
+            price=price,
             budgets=amounts,
             policies=names,
             replications=replications,
@@ -221,8 +228,9 @@ def _show_rows(found: "Replay") -> None:
         ]
         for row in found.rows
     ]
+    budget = "T" if found.unit == "pulls" else found.unit
     columns = [
-        "T", "policy", "right", "95% interval", "wrong arm", "wrong flag", "chose most often",
+        budget, "policy", "right", "95% interval", "wrong arm", "wrong flag", "chose most often",
         *(("certified", "wrongly", "pulls used") if found.stop else _UNIFORM),
     ]  # fmt: skip
     title = f"Against the truth of the table, {found.replications:,} replications"
@@ -232,11 +240,15 @@ def _show_rows(found: "Replay") -> None:
         return
     needs = [[name, str(one), one.interval_in_words] for name, one in found.needs.items()]
     output.show_table(
-        f"Pulls until right {GOAL:.0%} of the time", ["policy", "pulls", "95% interval"], needs
+        f"{found.unit.capitalize()} until right {GOAL:.0%} of the time",
+        ["policy", found.unit, "95% interval"],
+        needs,
     )
     if found.batch is None:
         output.say("adaptive policies decide up to 1% of their pulls so far at once")
     output.say(found.headline)
+    if found.next_in_words is not None:
+        output.say(found.next_in_words)
 
 
 def _beside(row: "ReplayRow") -> list[str]:
@@ -270,6 +282,17 @@ def _ratio(row: "ReplayRow") -> str:
     if row.uniform.budget is not None and row.uniform.budget <= row.uniform.least:
         return f"<= {at:.2g}"
     return f"{at:.2g} ({low:.2g} to {'more' if high is None else format(high, '.2g')})"
+
+
+def _budgets(text: str, price: str | None) -> list[float | str]:
+    """Return budgets as Python takes them: numbers, or amounts with a unit, once or each."""
+    found: list[float | str] = []
+    for part in (one.strip() for one in text.split(",") if one.strip()):
+        if any(map(str.isspace, part)):  # a unit
+            found.append(part)
+        else:
+            found.append(_whole(part) if price is None else float(part))
+    return found
 
 
 def _whole(text: str) -> int:

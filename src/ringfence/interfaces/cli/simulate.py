@@ -17,6 +17,7 @@ from ringfence.interfaces.cli.options import (
     StudyScales,
     Threads,
     Within,
+    budget_in,
     said,
     stop_of,
 )
@@ -37,7 +38,12 @@ def simulate(
         str,
         typer.Option("--policy", help=POLICY_HELP, autocompletion=completing.policies),
     ] = "constrained-sr",
-    budget: Annotated[int, typer.Option("--budget", help="The budget T, in pulls.")],
+    budget: Annotated[
+        str,
+        typer.Option(
+            "--budget", help="The budget T, in pulls; or '50 USD', where the instance has prices."
+        ),
+    ],
     answer: Answer = None,
     replications: Replications = 100_000,
     seed: Seed = 0,
@@ -65,8 +71,10 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Estimate how often a policy gives a wrong answer on an instance."""
+    from ringfence.core.money import PULLS
     from ringfence.interfaces import wiring
     from ringfence.interfaces.rare import no_replications
+    from ringfence.simulation.funding import in_words
     from ringfence.simulation.rare.importance import with_pilots
     from ringfence.simulation.results import SimulationResult
 
@@ -77,7 +85,7 @@ def simulate(
         result = wiring.simulate(
             instance,
             policy,
-            budget=budget,
+            budget=budget_in(budget),
             answer=answer,
             replications=replications,
             seed=seed,
@@ -92,11 +100,14 @@ def simulate(
     if json:
         output.print_json(result.to_dict())
         return
-    used = str(result.pulls_used)
+    used, budget = str(result.pulls_used), str(result.budget)
+    if isinstance(result, SimulationResult) and result.unit != PULLS:
+        budget = in_words(result.budget, result.unit)
+        used = f"{in_words(result.spent, result.unit)} and {sum(result.mean_pulls.values()):,.0f}"
     if isinstance(result, SimulationResult) and result.stop is not None:
         used = f"{result.pulls_used_mean:,.0f}"
     output.say(
-        f"{result.policy} on {result.instance} at T = {result.budget} "
+        f"{result.policy} on {result.instance} at T = {budget} "
         f"({used} pulls used): error rate {result.error_rate:.4g}"
     )
     lines = _counted(result) if isinstance(result, SimulationResult) else _estimated(result)

@@ -21,7 +21,7 @@ def plan_figure(
     """
     alt = altair()
     rows = plan_rows(document)
-    x = alt.X("budget:Q", title="budget T, in pulls", scale=alt.Scale(zero=False))
+    x = alt.X("budget:Q", title=f"budget T, in {document['unit']}", scale=alt.Scale(zero=False))
     y = alt.Y("log_error:Q", title="ln(error)")
     lines = list(dict.fromkeys(row["line"] for row in rows))
     legend = alt.Legend(symbolType="stroke", symbolSize=400)
@@ -44,8 +44,8 @@ def plan_figure(
     goal = [{"log_error": math.log(document["target_error"]), "budget": document["budget"]}]
     target = alt.Chart(alt.Data(values=goal)).mark_rule(style="limit")
     title = (
-        f"{document['policy']} on {document['instance']}: {document['budget']:,} pulls for "
-        f"an error of {document['target_error']:g}"
+        f"{document['policy']} on {document['instance']}: {document['budget']:,} "
+        f"{document['unit']} for an error of {document['target_error']:g}"
     )
     chart = (curves + spans + marks + target.encode(y=y) + target.encode(x=x)).properties(
         width="container" if fluid else _WIDTH,

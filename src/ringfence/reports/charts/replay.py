@@ -37,7 +37,7 @@ def replay_figure(document: Mapping[str, Any], *, theme: str | Theme = "light") 
     data = alt.Data(values=rows)
     x = alt.X(
         "budget:Q",
-        title="budget T, in pulls",
+        title=f"budget T, in {document.get('unit', 'pulls')}",
         scale=alt.Scale(type="log", nice=False),
         axis=alt.Axis(values=sorted({row["budget"] for row in rows}), labelOverlap=True),
     )

@@ -143,6 +143,10 @@ def require_supported(experiment: Experiment) -> None:
     name = experiment.instance.name
     if experiment.instance.has_own:
         raise InputError("functions of your own cannot be compiled. Use engine = 'reference'.")
+    if experiment.learns:
+        raise InputError(
+            "engine = 'cuda' does not learn prices. State prices by arm, or use engine = 'cpu'."
+        )
     if experiment.stop is not None:
         raise InputError(
             "engine = 'cuda' keeps no pulls, from which answers are proven. Leave stop out, or use "
