@@ -177,7 +177,8 @@ FAULTS = [
     ),
     fault(
         "both sides of the t-statistic count", TREND,
-        "+ np.log(below)", "+ np.log(below * 0.0 + 0.5)",
+        "parts.append(np.where(b < 0.0, np.minimum(part, -0.5 * np.log(spread)), part))",
+        "parts.append(part - log_below + np.log(0.5))",
         of(MIXTURE, "test_a_lower_mean_lowers_it_at_every_step"),
     ),
     fault(
