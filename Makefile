@@ -63,7 +63,7 @@ long: $(READY) services  ## Every test with every policy, law and planted fault:
 	RINGFENCE_LONG=1 $(PYTEST)
 
 faults: $(READY) services  ## Kill a hundred times, stop the server, fill the disk: nothing may be lost.
-	RINGFENCE_KILLS=100 RINGFENCE_LONG=1 $(PYTEST) tests/contracts/test_kill.py tests/contracts/test_outages.py tests/contracts/test_tallies.py tests/faults tests/e2e/test_kernel_cache.py
+	RINGFENCE_KILLS=100 RINGFENCE_LONG=1 $(PYTEST) tests/contracts/test_kill.py tests/contracts/test_money.py tests/contracts/test_outages.py tests/contracts/test_tallies.py tests/faults tests/e2e/test_kernel_cache.py
 
 lint: $(READY)  ## Style, types and the layers of the architecture.
 	$(BIN)/ruff check .

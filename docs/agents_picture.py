@@ -99,8 +99,8 @@ def picture(curves: dict[str, Any], *, theme: str) -> Any:
     marks = base.mark_point(filled=True, size=50).encode(x=x, y=y, color=colour, shape=shape)
     places = {
         "ringfence": (75, 0.93),
-        "Constrained-SR": (600, 0.9),
-        "equal shares": (915, 0.83),
+        "Constrained-SR": (905, 0.955),
+        "equal shares": (905, 0.83),
     }
     notes = [
         {"way": way, "dollars": dollars, "right": right} for way, (dollars, right) in places.items()
@@ -111,18 +111,18 @@ def picture(curves: dict[str, Any], *, theme: str) -> Any:
         .encode(x=x, y=y, text="way:N", color=colour)
     )
     rule = alt.Chart(alt.Data(values=[{"dollars": proven}])).mark_rule(style="limit").encode(x=x)
-    said = f"ringfence: proven at ${proven:,.0f} (median)"
+    said = f"ringfence has proven it: ${proven:,.0f}"
     note = (
         alt.Chart(alt.Data(values=[{"dollars": proven, "right": 0.4, "said": said}]))
         .mark_text(style="note", align="left", dx=6, fontSize=12)
         .encode(x=x, y=y, text="said:N")
     )
     chart = (rule + lines + marks + names + note).properties(
-        width=620,
+        width=640,
+        padding={"left": 5, "top": 5, "bottom": 5, "right": 40},
         height=300,
         title=alt.TitleParams(
-            f"Which of {curves['arms']} coding agents solves the most tasks "
-            f"for at most ${LIMIT:.2f} a task?",
+            f"Which of {curves['arms']} coding agents is best at ${LIMIT:.2f} a task or less?",
             subtitle=f"The same {curves['items']} tasks for all. "
             f"Every agent on every task would cost ${curves['dollars']:,.0f}.",
         ),

@@ -190,6 +190,23 @@ def test_failures_are_charged_what_they_cost() -> None:
     assert stand_in.status().spent == 0.3
 
 
+class CostlyError(Exception):
+    cost = 0.0625
+
+
+def test_an_exception_says_what_it_cost() -> None:
+    def evaluate_some(arm: str, seed: int) -> dict[str, float]:
+        if seed % 5 == 0:
+            raise CostlyError("no answer")
+        return {**evaluate(arm, seed), "cost": 0.25}
+
+    study = create("memory://", budget="8 USD", price_guess=0.25, policy="uniform")
+    study.optimize(evaluate_some)
+    status = study.status()
+    assert status.failed > 0
+    assert status.spent == 0.25 * status.told + 0.0625 * status.failed
+
+
 def test_every_try_is_charged_what_it_told() -> None:
     study = create("memory://", price_cap=2.0, retries=2, budget="100 USD")
     pull = study.ask()[0]

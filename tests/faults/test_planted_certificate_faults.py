@@ -121,7 +121,7 @@ FAULTS = [
     ),
     fault(
         "levels are not split between limits", LEVELS,
-        "self.per_break = float(doubt / (self.arm_count * self.limit_count))",
+        "self.per_break = float(doubt / (self.arm_count * max(self.limit_count, 1)))",
         "self.per_break = float(doubt / self.arm_count)",
         SPLIT,
     ),
@@ -177,7 +177,8 @@ FAULTS = [
     ),
     fault(
         "both sides of the t-statistic count", TREND,
-        "+ np.log(below)", "+ np.log(below * 0.0 + 0.5)",
+        "parts.append(np.where(b < 0.0, np.minimum(part, -0.5 * np.log(spread)), part))",
+        "parts.append(part - log_below + np.log(0.5))",
         of(MIXTURE, "test_a_lower_mean_lowers_it_at_every_step"),
     ),
     fault(
@@ -215,7 +216,7 @@ FAULTS = [
     ),
     fault(
         "a gate's breaks are not split", LEVELS,
-        "self.per_break = float(doubt / (self.arm_count * self.limit_count))",
+        "self.per_break = float(doubt / (self.arm_count * max(self.limit_count, 1)))",
         "self.per_break = self.each",
         of(GATES, "test_a_gate_is_rarely_wrong_whenever_one_looks", "on all its limits"),
         of(GATES, "test_levels_are_those_of_one_arm_and_split_between_its_breaks_alone"),

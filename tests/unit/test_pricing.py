@@ -1,5 +1,6 @@
 """Prices: what is stated, what is learned from what was paid, and what pulls reserve."""
 
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -91,6 +92,13 @@ def test_learned_amounts_are_billionths_or_what_64_bits_hold() -> None:
     assert pricing.in_words(pricing.amount(0.30000000000000004)) == "0.3 USD"
     many = Pricing.read(ARMS, read_budget("5_000_000_000_000 tokens"), "tokens")
     assert many.amount(5e12) * len(ARMS) * 1000 < 2**62
+
+
+@given(st.floats(0.0, 1e6))
+def test_floats_are_rounded_as_the_decimals_that_they_were_written_as(cost: float) -> None:
+    pricing = Pricing.read(ARMS, BUDGET, "cost")
+    assert pricing.amount(cost) == round(Fraction(repr(cost)) * 10**9)
+    assert pricing.amount(cost) == pricing.amount(Decimal(repr(cost)))
 
 
 def test_before_anything_is_known_all_are_alike() -> None:

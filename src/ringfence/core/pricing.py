@@ -17,7 +17,7 @@ batches come from them as from stated ones. Touches its arguments only.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -142,8 +142,10 @@ class Pricing:
 
         A float is taken for the decimal that it was written as.
         """
-        exact = Fraction(value if isinstance(value, Decimal) else repr(float(value)))
-        return round(exact * Fraction(10**self.digits))
+        if isinstance(value, Decimal):  # of any length
+            return round(Fraction(value) * Fraction(10**self.digits))
+        exact = Decimal(repr(float(value))).scaleb(self.digits)
+        return int(exact.to_integral_value(ROUND_HALF_EVEN))
 
     def limit(self, budget: Money) -> int:
         """Return a budget in smallest amounts; one of another unit, or too fine, is refused."""

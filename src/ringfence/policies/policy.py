@@ -120,17 +120,21 @@ class Policy(ABC):
 class AdaptivePolicy(Policy):
     """A policy that warms every arm up and then chooses the arms of each batch afresh.
 
-    It spends its budget exactly. `warm_up(arm_count, budget)` is what each arm gets first,
-    `make_work(arm_count, attribute_count)` the room that `choose` and `answer` write in. `edition`
-    counts the rules that have had this name: raise it with a rule that chooses otherwise, so that
-    an audit does not take what the one before it chose for a mistake. `choose` and `answer` are for
-    the best feasible arm; of other `questions` that a policy answers, `choose_for(question)` has
-    the rule, if it is another, and the answer is what looks right. `choose_sharing` is for arms
-    that share blocks, `choose_hours` for those that share hours: they go by the joint covariance,
-    and work in what `make_sharing_work` and `make_hours_work` make, as `answer_sharing` does, which
-    answers where arms share blocks; `warm_up_sharing` is what each arm gets first there. Without
-    them only the estimates know what is shared. `choose_proving(choose, shares=...)` makes of the
-    rule one for pulls that end when the answer is proven: it is shown the open questions too.
+    It spends its budget exactly.
+
+    - `warm_up(arm_count, budget)`: how many pulls each arm gets first.
+    - `make_work(arm_count, attribute_count)`: the room that `choose` and `answer` write in.
+    - `choose`, `answer`: the rule for the best feasible arm. For other `questions` that a policy
+      answers, `choose_for(question)` has the rule, if it is another. The answer is what looks
+      right.
+    - `edition`: counts the rules that have had this name. Raise it with a rule that chooses
+      otherwise, so that an audit does not take what the one before it chose for a mistake.
+    - `choose_sharing`, `choose_hours`: the rule for arms that share blocks, or hours. They go by
+      the joint covariance, and work in what `make_sharing_work` and `make_hours_work` make. So does
+      `answer_sharing`. `warm_up_sharing` is what each arm gets first where arms share blocks.
+      Without these only the estimates know what is shared.
+    - `choose_proving(choose, shares=...)`: makes of the rule one for pulls that end when the answer
+      is proven: it is shown the open questions too.
 
     >>> import ringfence as rf
     >>> policy = rf.find_policy("top-two")

@@ -16,12 +16,14 @@ from ringfence.policies.evidence import Evidence
 class Work(NamedTuple):
     """What is known of every arm's threat while a batch is decided.
 
-    `shrunk` is where every arm lies, objectives beyond the least and constraints beyond their
-    limits (which are `zeros` then), and `backing` the pulls that this rests on. `pulls` are those
-    told, then also those in flight and promised; `shares` the best arm's in the cost, then in the
-    pulls; `hindrances` how many times less likely the threat is than its cost says; `weights` what
-    is taken the log of; `values` how urgent the threats are, the least first; `rises` what every
-    pull of the best arm adds to them, and `slopes`, over the arm's pulls, what one of its own adds.
+    - `shrunk`: where every arm lies, objectives beyond the least and constraints beyond their
+      limits (which are `zeros` then). `backing`: the pulls that this rests on.
+    - `pulls`: those told, then also those in flight and promised.
+    - `shares`: the best arm's in the cost, then in the pulls.
+    - `hindrances`: how many times less likely the threat is than its cost says.
+    - `weights`: what is taken the log of. `values`: how urgent the threats are, the least first.
+    - `rises`: what every pull of the best arm adds to the values. `slopes`, over the arm's pulls:
+      what one of its own adds.
     """
 
     shrunk: Floats

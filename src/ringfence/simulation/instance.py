@@ -112,9 +112,11 @@ class Instance:
     ) -> "Instance":
         """Return the instance whose truth is a data frame (pandas, polars, Arrow): a row a pull.
 
-        `baseline` is the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to,
-        `answer` which arms are asked for, and `functions` are attributes of the user's own, by the
-        name that expressions call them; `units` are those of the metrics, where limits say some.
+        - `arm`: the column that names the arm.
+        - `baseline`: the arm that limits such as "mean(x) <= 1.1 * baseline" are relative to.
+        - `answer`: which arms are asked for.
+        - `functions`: attributes of your own, by the name that expressions call them.
+        - `units`: those of the metrics, where limits say some.
 
         >>> import pandas as pd
         >>> import ringfence as rf

@@ -21,7 +21,7 @@ from ringfence.study.items import Items
 from ringfence.study.lagging import first_lag
 from ringfence.study.looking import Lookout, furthest, is_due, spread
 from ringfence.study.pardoning import NOBODYS, Pardoning
-from ringfence.study.paying import settled, settled_failure
+from ringfence.study.paying import settled_failure, told_cost_of
 from ringfence.study.plan import Plan
 from ringfence.study.ports import Clock, IsGone, Ledger, Storage, is_never_gone
 from ringfence.study.reading import Reader, View, pulse_of
@@ -265,15 +265,10 @@ class Desk:
                     done[pull.number] = "already-told"
                     continue
                 self._require_leased(pull, report.lease)
-                told = replace(
-                    pull,
-                    state=State.TOLD,
-                    values=report.values,
-                    cost=pull.cost if self.plan.learns_prices else report.cost,
-                    error=None,
-                    extras=report.extras or None,
-                )
-                changed.append(settled(self.plan, told))
+                took = told_cost_of(self.plan, pull, report.values)
+                told = {"state": State.TOLD, "values": report.values, "cost": report.cost} | took
+                extras = report.extras or None
+                changed.append(replace(pull, **told, error=None, extras=extras))
             for number in by_number:
                 if number not in done:
                     raise self._unknown(ledger, number)

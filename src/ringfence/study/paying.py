@@ -7,7 +7,9 @@ no pull is asked what it cost. May touch core, and a ledger.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +23,9 @@ _ALL = 2**62
 PRICES, RESERVES = "prices", "reserves"  # keys of a round whose prices were learned
 
 
-def settled(plan: Plan, pull: PullFact) -> PullFact:
-    """Return a pull that was told with what it took, and what it told of that."""
-    if not plan.learns_prices or pull.values is None:
-        return pull
-    return _told_of(plan, pull, pull.values[plan.price_column])
+def told_cost_of(plan: Plan, pull: PullFact, values: Sequence[float]) -> dict[str, Any]:
+    """Return what a pull took that is told, and what was told of that, where prices are learned."""
+    return _told(plan, pull, values[plan.price_column]) if plan.learns_prices else {}
 
 
 def settled_failure(
@@ -38,17 +38,17 @@ def settled_failure(
     if not plan.learns_prices:
         return pull
     if cost is not None:
-        return _told_of(plan, pull, cost)
+        return replace(pull, **_told(plan, pull, cost))
     if not is_over or pull.cost is not None or not pull.charged:
         return pull
     return replace(pull, paid=price_then(ledger.round(pull.round), pull.arm))
 
 
-def _told_of(plan: Plan, pull: PullFact, cost: float) -> PullFact:
-    """Return a pull of which so much was told; earlier tries took what they told then."""
+def _told(plan: Plan, pull: PullFact, cost: float) -> dict[str, Any]:
+    """Return what a pull took of which so much was told; earlier tries took what they told then."""
     pricing = plan.require_pricing
     paid = (pull.paid or 0) + amount_of(pricing, cost)
-    return replace(pull, paid=paid, cost=float(pricing.decimal(paid)))
+    return {"paid": paid, "cost": float(pricing.decimal(paid))}
 
 
 def amount_of(pricing: Pricing, cost: float) -> int:

@@ -130,15 +130,16 @@ class Flip:
 class Verdict(Rich):
     """The answer of a study, so far or at its end.
 
-    `answer` are the named arms: one, or where all feasible ones are asked for as many as there may
-    be. `arm` is the best of them by the objective, or None. `verdict` is "feasible" where the named
-    arms keep all their limits in at least 95% of draws of what the truth may be
-    (`chance_keeps_limits`), "infeasible" where no arm does in at least 95% of them, else
-    "too-close-to-call"; so it is too where there are `doubts`. `chance_feasible` is the share in
-    which some arm keeps its limits, `confidence` that in which the answer is right as a whole.
-    `problem` is what was asked: the objective, the limits, and the question. `blocks` is what pulls
-    share, as `Sharing.plain` has it. `changes` are the metrics that changed while the study ran.
-    `certificate` is what is proven, in a study with a `stop`: where anything is, it decides.
+    - `arm`: the named arm, or None. `answer`: all named ones, where a set is asked for.
+    - `verdict`: "feasible" where the named arms keep all their limits in at least 95% of draws of
+      what the truth may be (`chance_keeps_limits`). "infeasible" where no arm does in at least 95%
+      of them. Else "too-close-to-call", and also where there are `doubts`.
+    - `confidence`: the share of draws in which the answer is right as a whole.
+    - `chance_feasible`: the share in which some arm keeps its limits.
+    - `problem`: what was asked: the objective, the limits, and the question.
+    - `blocks`: what pulls share, as `Sharing.plain` has it.
+    - `changes`: the metrics that changed while the study ran.
+    - `certificate`: what is proven, in a study with a `stop`. Where anything is, it decides.
 
     >>> import ringfence as rf
     >>> study = rf.Study.create(
