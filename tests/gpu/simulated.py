@@ -172,7 +172,10 @@ def check_agrees(experiment: Experiment, size: int) -> None:
     for named in zip(here.chosen.ravel(), there.chosen.ravel(), strict=True):
         check_same_rate((int(named[0]), size), (int(named[1]), many), "answers")
     assert here.chosen.sum() == size or experiment.question.settles  # of a set, several are named
-    assert here.pulls.sum() == size * experiment.pulls_used
+    if experiment.allowance.is_even:
+        assert here.pulls.sum() == size * experiment.pulls_used
+    else:
+        assert experiment.allowance.cost(here.pulls.astype(int)) <= size * experiment.budget
     np.testing.assert_allclose(here.pulls / size, there.pulls / many, rtol=0.2)
 
 
@@ -188,6 +191,14 @@ def test_every_policy_errs_as_often_as_elsewhere(policy: Policy) -> None:
     check_agrees(
         Experiment(gaussian(), policy, 43, batch=8), 60 if policy.name == "thompson" else 100
     )
+
+
+@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
+def test_unequal_prices_err_as_often_as_elsewhere(policy: str) -> None:
+    instance = gaussian()
+    prices = (1, 7, 3, 5, 2)[: len(instance.arms)]
+    budget = 43 * sum(prices) // len(prices)
+    check_agrees(Experiment(instance, find_policy(policy), budget, batch=8, prices=prices), 100)
 
 
 @pytest.mark.parametrize("policy", ["constrained-sr", "top-two", "apt"])
