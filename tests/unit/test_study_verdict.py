@@ -424,9 +424,8 @@ def test_what_varied_is_not_said_to_be_exact_where_all_items_were_seen() -> None
             "all", arms=["a", "b"], objective="maximize mean(x)", constraints="mean(cost) <= 1",
             blocks={"items": 20, "scope": "these"}, budget=40, storage="memory://", seed=1,
         )  # fmt: skip
-        return study.optimize(
-            lambda arm, item: {"x": (item + (arm == "a")) % 7, "cost": cost(item)}
-        ).exact
+        study.optimize(lambda arm, item: {"x": (item + (arm == "a")) % 7, "cost": cost(item)})
+        return study.recommend().exact
 
     assert optimized(lambda item: item / 40) == ()
     assert optimized(lambda item: 0.5) == ("mean(cost)",)
