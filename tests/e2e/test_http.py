@@ -126,7 +126,7 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
     assert before - 5.0 < listed.pop("created_at") < time.time()
     assert listed == {
         "name": name, "done": 45, "in_flight": 0, "budget": 44, "finished": True,
-        "stopped_at": None, "archived_at": None,
+        "spent": 44, "unit": "pulls", "stopped_at": None, "archived_at": None,
     }  # fmt: skip
 
 
