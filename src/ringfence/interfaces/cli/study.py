@@ -173,6 +173,7 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         account_rows,
         exceeded_in_words,
     )
+    from ringfence.reports.certificate import stop_in_words
     from ringfence.reports.departures import departed
     from ringfence.reports.figures.words import moment
     from ringfence.reports.sharing import exhausted_in_words, shared_in_words
@@ -211,6 +212,8 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         output.say(f"arms share {shared}")
     if out := exhausted_in_words(document["blocks"], finished=document["finished"]):
         output.say(out)
+    if document["stop"]:
+        output.say(f"ends when its answer is proven: {stop_in_words(document['stop'])}")
     output.say(f"seed: {document['seed']}")
 
 
