@@ -3,6 +3,7 @@
     python benchmarks/gpu.py                     speeds: the first table of docs/research/gpu.md
     python benchmarks/gpu.py --check policies    every policy on both, with z-scores
     python benchmarks/gpu.py --check laws        every law of noise likewise
+    python benchmarks/gpu.py --check blocks      arms that share the effects of blocks likewise
     python benchmarks/gpu.py --shapes            other numbers of blocks and threads
     python benchmarks/gpu.py --rare              rare errors counted, beside estimates
 
@@ -112,6 +113,18 @@ def laws() -> Iterator[Case]:
     yield "uniform", rows(), {"budget": 63}
 
 
+def blocks() -> Iterator[Case]:
+    """Yield arms that share the effects of blocks, whose noise is estimated or known."""
+    for arm_count, budget in ((3, 200), (8, 527), (24, 2400)):
+        instance = find_family("uniform").draw(0, arm_count=arm_count, correlation=0.5)
+        for policy, scales in (
+            ("top-two", "estimated"),
+            ("top-two", "known"),
+            ("constrained-sr", "estimated"),
+        ):
+            yield policy, instance, {"budget": budget, "scales": scales}
+
+
 def rows() -> Instance:
     """Return a small table, with many ties."""
     rng = np.random.default_rng(8)
@@ -123,7 +136,10 @@ def rows() -> Instance:
     return table_instance("table", problem, table, "variant")
 
 
-def check(cases: Iterator[Case], replications: int = 200_000) -> Iterator[str]:
+CHECKS = {"policies": policies, "laws": laws, "blocks": blocks}
+
+
+def check(cases: Iterator[Case], replications: int) -> Iterator[str]:
     """Yield the largest z-score of what both engines counted."""
     for policy, instance, stated in cases:
         size = replications // 10 if policy == "thompson" else replications
@@ -209,13 +225,14 @@ def rare() -> Iterator[str]:
 def main() -> None:
     """Print what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", choices=("policies", "laws"))
+    parser.add_argument("--check", choices=CHECKS)
+    parser.add_argument("--replications", type=int, default=200_000, help="of a check")
     parser.add_argument("--shapes", action="store_true")
     parser.add_argument("--rare", action="store_true")
     parser.add_argument("--only", default="", help="such as paper-3, or 'uniform-20 top-two'")
     asked = parser.parse_args()
     if asked.check:
-        lines = check(policies() if asked.check == "policies" else laws())
+        lines = check(CHECKS[asked.check](), asked.replications)
     else:
         lines = shapes() if asked.shapes else rare() if asked.rare else speeds(asked.only)
     for line in lines:

@@ -70,6 +70,7 @@ ROOMS = (
     "simulation.shared_laws",
     "simulation.tables",
     "simulation.tally",
+    "simulation.learning",
     "simulation.course",
     "simulation.experiment",
     "simulation.lanes.rules",

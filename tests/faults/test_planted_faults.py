@@ -22,7 +22,7 @@ from tests.laws import test_policy_laws as laws
 from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
-from tests.laws.test_allowances import check_schedules, check_spending
+from tests.laws.test_allowances import check_learning, check_schedules, check_spending
 from tests.laws.test_batches_in_groups import check_decided, check_like_arms
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.laws.test_sharing import check_joint, check_rooms
@@ -271,6 +271,14 @@ SPENDING = Named(
         rooms["policies.top_two"].POLICY,
         "known",
         count=4,
+        experiment_type=rooms["simulation.experiment"].Experiment,
+    ),
+)
+LEARNING = Named(
+    "tests/laws/test_allowances.py::test_learned_prices_are_paid_and_gone_by",
+    lambda rooms: check_learning(
+        rooms["simulation.reference"].run_chunk,
+        [rooms[f"policies.{name}"].POLICY for name in ("top_two", "constrained_sr", "uniform")],
         experiment_type=rooms["simulation.experiment"].Experiment,
     ),
 )
@@ -1335,6 +1343,21 @@ FAULTS = [
         "every pull is charged the same", BODY,
         "spent += prices[i] * fresh[i]", "spent += fresh[i]",
         SPENDING,
+    ),
+    fault(
+        "rounds that nothing chooses are held to no budget", "simulation.learning",
+        "ration - spent, budget - spent, priority", "ration, budget, priority",
+        LEARNING,
+    ),
+    fault(
+        "what was learned of prices is not shown", "simulation.learning",
+        "relative[i] = prices[i] * arm_count / total", "relative[i] = 1.0",
+        LEARNING,
+    ),
+    fault(
+        "what was paid is forgotten", BODY,
+        "                    spent = settle(", "                    settle(",
+        LEARNING,
     ),
     fault(
         "flag inverted in the compiled engine", KERNEL,

@@ -21,7 +21,6 @@ from ringfence.core.arrays import Floats
 from ringfence.core.best_feasible import BEST_FEASIBLE
 from ringfence.core.errors import InputError
 from ringfence.core.gaps import apparent_best, margin
-from ringfence.core.problem import Problem
 from ringfence.policies import constrained_sr
 from ringfence.policies.policy import PhasePolicy, Policy
 from ringfence.policies.registry import (
@@ -39,11 +38,9 @@ from ringfence.simulation.experiment import Experiment
 from ringfence.simulation.families import find_family
 from ringfence.simulation.gpu import engine as gpu_engine
 from ringfence.simulation.gpu.draws import ORDER, PULLS, SERIES, Philox, normal_pair, start
-from ringfence.simulation.gpu.rooms import layout_of, room_maker
-from ringfence.simulation.gpu.shared import fill_effect, fill_pull, numbered_recording
+from ringfence.simulation.gpu.rooms import layout_of, room_maker, size_of
 from ringfence.simulation.instance import Instance
 from ringfence.simulation.laws import GaussianLaw
-from ringfence.simulation.tables import table_instance
 from tests.choosing import LONG, few_of
 from tests.statistical.checks import check_same_rate
 from tests.statistical.test_error_rates import INSTANCES, gaussian, table
@@ -175,7 +172,10 @@ def check_agrees(experiment: Experiment, size: int) -> None:
     for named in zip(here.chosen.ravel(), there.chosen.ravel(), strict=True):
         check_same_rate((int(named[0]), size), (int(named[1]), many), "answers")
     assert here.chosen.sum() == size or experiment.question.settles  # of a set, several are named
-    assert here.pulls.sum() == size * experiment.pulls_used
+    if experiment.allowance.is_even:
+        assert here.pulls.sum() == size * experiment.pulls_used
+    else:
+        assert experiment.allowance.cost(here.pulls.astype(int)) <= size * experiment.budget
     np.testing.assert_allclose(here.pulls / size, there.pulls / many, rtol=0.2)
 
 
@@ -191,6 +191,14 @@ def test_every_policy_errs_as_often_as_elsewhere(policy: Policy) -> None:
     check_agrees(
         Experiment(gaussian(), policy, 43, batch=8), 60 if policy.name == "thompson" else 100
     )
+
+
+@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
+def test_unequal_prices_err_as_often_as_elsewhere(policy: str) -> None:
+    instance = gaussian()
+    prices = (1, 7, 3, 5, 2)[: len(instance.arms)]
+    budget = 43 * sum(prices) // len(prices)
+    check_agrees(Experiment(instance, find_policy(policy), budget, batch=8, prices=prices), 100)
 
 
 @pytest.mark.parametrize("policy", ["constrained-sr", "top-two", "apt"])
@@ -232,96 +240,6 @@ def test_an_attribute_that_is_no_mean() -> None:
         }
     )
     check_agrees(Experiment(spread, find_policy("infeasible-first"), 24), 100)
-
-
-# ------------------------------------------------------------------------ arms that share blocks
-
-
-def on_shared_blocks(arm_count: int = 3) -> Instance:
-    """Return arms of which half of the noise, and more, is the effect of a block."""
-    return Instance.from_dict(
-        {
-            "objective": "minimize mean(x)",
-            "constraints": ["mean(y) <= 0.5"],
-            "metrics": ["x", "y"],
-            "noise": {"family": "gaussian", "covariance": [[0.4, 0.1], [0.1, 0.5]]},
-            "blocks": {"variance": [0.6, 0.5]},
-            "arms": {f"arm{i}": {"mean": [0.3 * i, 0.8 - 0.3 * i]} for i in range(arm_count)},
-        }
-    )
-
-
-@pytest.mark.parametrize(
-    ("policy", "scales"),
-    [
-        ("constrained-sr", "known"),
-        ("top-two", "estimated"),
-        *([("uniform", "estimated"), ("top-two", "known")] if LONG else []),
-    ],
-)
-def test_arms_that_share_blocks_err_as_often_as_elsewhere(policy: str, scales: str) -> None:
-    experiment = Experiment(on_shared_blocks(), find_policy(policy), 43, scales=scales, batch=8)
-    check_agrees(experiment, 100)
-    assert same(count(experiment, 20), count(experiment, 20, shape=(3, 5)))
-
-
-def test_what_pairs_of_arms_saw_is_what_pulls_by_number_add_up_to() -> None:
-    """Whoever comes first to a block, and however often: the pulls of a block share its effect."""
-    experiment = Experiment(on_shared_blocks(), find_policy("uniform"), 43)
-    arrays, recording = experiment.instance.law.arrays, numbered_recording(2)
-    record, words = recording.make(3, 1), np.zeros(8, np.uint32)
-    start(words, *experiment.key(3, 0), 5, PULLS)
-    counts, scratch = [0, 0, 0], np.zeros((4, 2))
-    for arm, pulls in ((2, 4), (0, 7), (2, 5), (1, 6), (0, 1)):
-        recording.add(Philox(words), arrays, arm, counts[arm], pulls, record, scratch)
-        counts[arm] += pulls
-    drawn, effects = np.zeros((3, 9, 2)), np.zeros((9, 2))
-    for block in range(9):
-        fill_effect(words, arrays, block, effects[block])
-        for arm in range(3):
-            fill_pull(words, arrays, arm, block, effects[block], drawn[arm, block])
-    assert record.counts.tolist() == counts == [8, 6, 9]
-    away = drawn - drawn[:, :1]
-    for i in range(3):
-        np.testing.assert_allclose(record.moments.sums[i], drawn[i, : counts[i]].sum(axis=0))
-        for j in range(3):
-            both = min(counts[i], counts[j])
-            assert record.common.counts[i, j] == both
-            products = np.einsum("bc,bk->ck", away[i, :both], away[j, :both])
-            np.testing.assert_allclose(record.common.products[i, j], products, atol=1e-12)
-            np.testing.assert_allclose(
-                record.common.sums[i, j], away[i, :both].sum(axis=0), atol=1e-12
-            )
-    own = (drawn - arrays.means[:, None] - effects).reshape(-1, 2)
-    assert len(np.unique(own[:, 0])) == 27, "every pull has noise of its own"
-    recording.forget(record)
-    assert not record.common.products.any()
-    assert not record.moments.scatters.any()
-
-
-def test_effects_and_noise_have_the_variances_of_the_file() -> None:
-    """Of 4,000 blocks, within six standard errors."""
-    experiment = Experiment(on_shared_blocks(), find_policy("uniform"), 43)
-    arrays, words = experiment.instance.law.arrays, np.zeros(8, np.uint32)
-    start(words, *experiment.key(3, 0), 5, PULLS)
-    effects, drawn = np.zeros((4000, 2)), np.zeros((4000, 2))
-    for block in range(4000):
-        fill_effect(words, arrays, block, effects[block])
-        fill_pull(words, arrays, 1, block, effects[block], drawn[block])
-    error = 6.0 * (2.0 / 4000) ** 0.5
-    np.testing.assert_allclose(effects.var(axis=0), [0.6, 0.5], rtol=error)
-    np.testing.assert_allclose((drawn - effects).var(axis=0), [0.4, 0.5], rtol=error)
-    assert abs(np.corrcoef(effects[:, 0], (drawn - effects)[:, 0])[0, 1]) < 6.0 / 4000**0.5
-
-
-def test_items_of_a_table_and_many_arms_on_blocks_are_refused() -> None:
-    with pytest.raises(InputError, match=r"with 60 arms one replication takes \d+ bytes"):
-        rf.simulate(on_shared_blocks(60), budget=600, replications=10, engine="cuda")
-    rows: dict[str, Any] = {"arm": ["a"] * 4 + ["b"] * 4, "x": np.array([0.0, 1.0] * 4)}
-    problem = Problem.parse("minimize mean(x)", "mean(x) <= 1")
-    table_of_items = table_instance("t", problem, rows, "arm", baseline=None, on_items=True)
-    with pytest.raises(InputError, match="share the items of a table"):
-        rf.simulate(table_of_items, budget=8, replications=10, engine="cuda")
 
 
 # ------------------------------------------------------- what a result depends on, and what not
@@ -446,23 +364,6 @@ def test_what_threads_share_is_only_read(policy: str, scales: str, answer: str) 
     assert place.tally.misjudged[0] == 0
 
 
-@pytest.mark.parametrize("shares", [False, True])
-@pytest.mark.parametrize("policy", ["constrained-sr", "top-two"])
-def test_kernels_are_handed_nothing_that_is_not_there(policy: str, shares: bool) -> None:
-    """A GPU's own launcher refuses None and empty arrays; the simulated one takes them."""
-
-    def leaves(tree: Any) -> list[Any]:
-        parts = tree if isinstance(tree, tuple) else None
-        return [tree] if parts is None else [leaf for part in parts for leaf in leaves(part)]
-
-    instance = on_shared_blocks() if shares else Instance.load("paper-3")
-    experiment = Experiment(instance, find_policy(policy), 60)
-    place = gpu_engine._place(experiment)
-    assert any(leaf is None for leaf in leaves(place))
-    handed = leaves(gpu_engine._course(experiment)[1])
-    assert all(leaf is not None and getattr(leaf, "size", 1) > 0 for leaf in handed)
-
-
 class Shelf(NamedTuple):
     """Arrays that a thread writes in, and some that it reads."""
 
@@ -480,6 +381,28 @@ def test_a_block_has_one_copy_of_what_is_small() -> None:
     for name in ("own", "small"):
         assert getattr(made, name) is not getattr(given, name)
         assert np.array_equal(getattr(made, name), getattr(given, name))
+
+
+class Pair(NamedTuple):
+    """Two places for arrays."""
+
+    first: Floats
+    second: Floats
+
+
+def test_what_is_one_array_is_one_in_a_copy() -> None:
+    """What a thread writes in one place of its room it reads in the other."""
+    table = np.arange(6.0).reshape(2, 3)
+    layout = layout_of(Pair(table, table))
+    made = room_maker(layout, frozenset())(Pair(table, table))
+    assert made.first is made.second is not table
+    assert np.array_equal(made.first, table)
+    assert size_of(layout) == table.nbytes
+    apart = room_maker(layout_of(Pair(*np.zeros((2, 3)))), frozenset())(Pair(*np.zeros((2, 3))))
+    assert apart.first is not apart.second
+    for other in (table.T, table[1:], table[:, 2]):
+        with pytest.raises(InputError, match=r"first and second are parts of one.*'cpu'"):
+            layout_of(Pair(table, other))
 
 
 def test_what_needs_every_pull_is_refused() -> None:

@@ -14,10 +14,11 @@ HERE = Path(__file__).parent
 
 
 def test_under_the_simulator() -> None:
-    """Everything in simulated.py; the simulator cannot be switched on in this process."""
+    """Everything in the two files; the simulator cannot be switched on in this process."""
     pytest.importorskip("numba_cuda")
     done = process(
-        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "simulated.py",
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        HERE / "simulated.py", HERE / "simulated_blocks.py",
         environment={"NUMBA_ENABLE_CUDASIM": "1"},
         folder=HERE.parents[1],
     )  # fmt: skip

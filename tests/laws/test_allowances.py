@@ -1,6 +1,6 @@
 """Budgets with prices by arm, in simulations: none is overspent, equal prices are pulls."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -158,3 +158,43 @@ def test_amounts_that_are_no_budget_are_refused() -> None:
         Experiment(INSTANCE, policy, least - 1, prices=prices)
     with pytest.raises(ValueError, match="prices for"):
         Experiment(INSTANCE, policy, least, prices=prices[1:])
+
+
+LEARNED = Instance.from_dict(
+    {
+        "objective": "minimize mean(loss)",
+        "constraints": ["mean(risk) <= 1"],
+        "metrics": ["loss", "risk", "cost"],
+        "price": "cost",
+        "noise": {
+            "family": ["gaussian", "gaussian", "exponential"],
+            "covariance": [[1.0, 0.2], [0.2, 1.0]],
+        },
+        "arms": {
+            "cheap": {"mean": [0.3, 0.5, 0.1]},
+            "dear": {"mean": [0.5, 0.7, 2.0]},
+            "risky": {"mean": [0.2, 1.5, 0.5]},
+        },
+    }
+)
+
+
+def check_learning(
+    run_chunk: Callable[[Experiment, int, int, int], Tally],
+    policies: Iterable[Policy],
+    *,
+    experiment_type: type[Experiment] = Experiment,
+) -> None:
+    """Require that what is drawn is paid for, that little is left, and that choices go by it."""
+    for policy in policies:
+        one = experiment_type.funded(LEARNED, policy, "120 USD", scales="estimated")
+        tally = run_chunk(one, 3, 0, 12)
+        spent = one.spent(tally.pulls.astype(np.float64), int(tally.paid[0])) / 12
+        assert 100 <= spent <= 121, spent
+        cheap, dear, _ = tally.pulls
+        assert policy.has_phases or cheap > 2.5 * dear, tally.pulls
+        assert policy.name != "uniform" or cheap - dear <= 12, tally.pulls
+
+
+def test_learned_prices_are_paid_and_gone_by() -> None:
+    check_learning(reference.run_chunk, map(find_policy, ("top-two", "constrained-sr", "uniform")))

@@ -1,9 +1,10 @@
 """Room for one replication in a GPU thread's own memory, and how it is filled with normals.
 
 On the CPU a kernel is handed its arrays; a GPU has a hundred thousand threads, and each makes its
-own copies, from an example. What threads only read, the threads of a block share. Shapes are known
-only when an experiment is, so the function that makes the copies is written then. May touch core
-and simulation's draws.
+own copies, from an example. An array that the example has in two places is one array in the copy
+too: what is written in one place is read in the other. What threads only read, the threads of a
+block share. Shapes are known only when an experiment is, so the function that makes the copies is
+written then. May touch core and simulation's draws.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ringfence.core.arrays import Floats
+from ringfence.core.errors import InputError
 from ringfence.simulation.gpu.compilation import device, inlined, is_simulated
 from ringfence.simulation.gpu.draws import next_pair
 
@@ -37,6 +39,12 @@ class Leaf(NamedTuple):
     kind: str
 
 
+class Same(NamedTuple):
+    """An array that stands elsewhere in the tree too, first at this path."""
+
+    path: str
+
+
 class Branch(NamedTuple):
     """A named tuple, and what is in its fields."""
 
@@ -44,18 +52,39 @@ class Branch(NamedTuple):
     parts: tuple[Any, ...]
 
 
-def layout_of(example: Any) -> Leaf | Branch | None:
+Layout = Leaf | Same | Branch | None
+
+
+def layout_of(example: Any) -> Layout:
     """Return the layout of a tree of named tuples of arrays; of what is not there, None."""
+    return _layout(example, "", [])
+
+
+def _layout(example: Any, path: str, met: list[tuple[str, Any]]) -> Layout:
+    """Return the layout of what is at a path; arrays are added to those that were met before."""
     if example is None:
         return None
-    if isinstance(example, np.ndarray):
-        return Leaf(example.shape, example.dtype.name)
-    return Branch(type(example), tuple(layout_of(part) for part in example))
+    if not isinstance(example, np.ndarray):
+        fields = zip(type(example)._fields, example, strict=True)
+        parts = tuple(_layout(part, f"{path}.{field}".lstrip("."), met) for field, part in fields)
+        return Branch(type(example), parts)
+    for other, array in met:
+        if not np.shares_memory(array, example):
+            continue
+        if array.__array_interface__ == example.__array_interface__:
+            return Same(other)
+        raise InputError(
+            f"engine = 'cuda' copies every array, and {other} and {path} are parts of one: what is "
+            "written in one would not be seen in the other. Let neither contain a part of the "
+            "other, or use engine = 'cpu'."
+        )
+    met.append((path, example))
+    return Leaf(example.shape, example.dtype.name)
 
 
-def size_of(layout: Leaf | Branch | None) -> int:
+def size_of(layout: Layout) -> int:
     """Return the bytes of all arrays in a layout."""
-    if layout is None:
+    if layout is None or isinstance(layout, Same):
         return 0
     if isinstance(layout, Leaf):
         return int(np.prod(layout.shape)) * np.dtype(layout.kind).itemsize
@@ -63,7 +92,7 @@ def size_of(layout: Leaf | Branch | None) -> int:
 
 
 @cache
-def room_maker(layout: Leaf | Branch | None, shared: frozenset[str]) -> Callable[[Any], Any]:
+def room_maker(layout: Layout, shared: frozenset[str]) -> Callable[[Any], Any]:
     """Return the function that gives a thread its own copy of an example of that layout.
 
     Arrays whose path is in `shared` are only read: a block has one copy of them while they are
@@ -87,17 +116,25 @@ class _Writer:
         self.left = _MOST_SHARED
         self.lines: list[str] = []
         self.classes: dict[str, Any] = {}
+        self.written: dict[str, str] = {}
 
-    def write(self, layout: Leaf | Branch | None, path: str) -> str:
+    def write(self, layout: Layout, path: str) -> str:
         """Return the expression for a part of the tree."""
         if layout is None:  # nobody reads it
             return "0"
+        if isinstance(layout, Same):
+            return self.written[layout.path]
         if isinstance(layout, Branch):
             name = f"{layout.made.__name__}_{len(self.classes)}"
             self.classes[name] = layout.made
             fields = zip(layout.made._fields, layout.parts, strict=True)
             return f"{name}({', '.join(self.write(part, f'{path}.{f}') for f, part in fields)})"
-        if path.removeprefix("given.") not in self.shared:
+        place = path.removeprefix("given.")
+        self.written[place] = self._array(layout, path, is_shared=place in self.shared)
+        return self.written[place]
+
+    def _array(self, layout: Leaf, path: str, *, is_shared: bool) -> str:
+        if not is_shared:
             return self._copy(layout, path, "local")
         if 0 in layout.shape or size_of(layout) > self.left:
             return path
