@@ -255,7 +255,7 @@ def test_a_running_study_is_told_when_to_end(tmp_path: Path) -> None:
     file = str(write_study(tmp_path, budget=30, policy="top-two"))
     ringfence("ask", file, "-n", "2")
     said = ringfence("stop-when", file, "--confidence", "0.95").out
-    assert said == "set\nends when its answer is proven: confidence 0.95\n"
+    assert said.startswith("set\nends when its answer is proven: confidence 0.95\nfirst come ")
     assert "ends when its answer is proven: confidence 0.95" in ringfence("status", file).out
     early = ringfence("stop-when", file, "--confidence", "0.9")
     assert (early.code, "less than the 0.95 by which the study ends" in early.err) == (2, True)

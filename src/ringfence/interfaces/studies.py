@@ -585,9 +585,7 @@ class Study(StudyViews, AsyncCalls):
         """
         return self.desk.stop()
 
-    def stop_when(
-        self, confidence: float, *, within: float | None = None, note: str = ""
-    ) -> str:
+    def stop_when(self, confidence: float, *, within: float | None = None, note: str = "") -> str:
         """Have the study end when its answer is proven, as with a `stop` from the start.
 
         It may be said at any time: proofs hold whenever one looks. Without `within` that stays as

@@ -12,7 +12,7 @@ from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.changing import Change, changes_of
-from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED
+from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED, STOP
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.paying import reserved_of
@@ -341,6 +341,8 @@ def _decisions(
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         if _is_of_another_rule(plan, one):
             again = _with_choice(again, one)
+        if one.seen.get(STOP, plan.definition.stop) != under.stop:
+            problems.append(f"round {one.number} went by another stop than was said by then")
         wrong = _differences(one, again)
         if wrong and _is_of_other_proofs(under, one):
             again = _with_proofs(again, one)

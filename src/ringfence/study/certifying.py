@@ -200,9 +200,7 @@ def asked_of(stop: Mapping[str, Any]) -> tuple[float, float]:
     return stop.get("confidence", CONFIDENCE), stop.get("within", 0.0)
 
 
-def explored_of(
-    plan: Plan, confidence: float, within: float, brought: int
-) -> tuple[Explored, ...]:
+def explored_of(plan: Plan, confidence: float, within: float, brought: int) -> tuple[Explored, ...]:
     """Return what may have been chosen after looking.
 
     A proof that is stricter than what was fixed before is none of that: whoever is wrong at 99% is

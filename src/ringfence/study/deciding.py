@@ -45,7 +45,7 @@ from ringfence.study.standing import Standing
 SETTLED = "settled"  # the key of a round that says which arms get no more
 PROOFS_EDITION = 2  # raise it with whatever proves, or asks, otherwise; the first did not say so
 ASKED = "asked"  # the key of a round that says which questions are open
-STOP = "stop"  # the key of a round that says what ends the study, where that is not the definition's
+STOP = "stop"  # the key of a round that says what was said later of the end
 
 
 def next_round(

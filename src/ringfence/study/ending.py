@@ -80,6 +80,6 @@ def _require_unfinished(plan: Plan, ledger: Ledger, head: Head, *, is_looser: bo
     if PROVEN in last.seen and not is_looser and plan.policy.takes_up_more:
         return
     raise InputError(
-        f"study {plan.definition.name!r} is finished: nothing is left to end. Ask for a certificate "
-        "of what was seen (ringfence certify), or raise the budget first."
+        f"study {plan.definition.name!r} is finished: nothing is left to end. Ask for a "
+        "certificate of what was seen (ringfence certify), or raise the budget first."
     )

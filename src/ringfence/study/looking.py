@@ -108,7 +108,9 @@ class Lookout:
                 lost=reader.lost,
                 errors=self._last_errors(reader, ledger),
                 failures=reader.failures,
-                harvest=ledger.harvest(1, head.issued) if samples and self.plan.under(head.stops).stop else None,
+                harvest=ledger.harvest(1, head.issued)
+                if samples and self.plan.under(head.stops).stop
+                else None,
                 paid=reader.paid,
                 open=None if self.plan.pricing is None else reserved_of(self.plan, ledger),
             )

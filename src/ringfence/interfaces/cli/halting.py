@@ -34,7 +34,7 @@ def stop_when(
     storage: StorageUrl = None,
     json: Json = False,
 ) -> None:
-    """End a running study when its answer is proven, as [stop] does from the start."""
+    """End a running study as soon as its answer is proven, whatever is left of its budget."""
     from ringfence.reports.certificate import stop_in_words
 
     known = open_study(study, storage)
@@ -43,6 +43,9 @@ def stop_when(
     show_status(became, json=json, stop=status.stop)
     if not json and status.stop:
         output.say(f"ends when its answer is proven: {stop_in_words(status.stop)}")
+        head = known.desk.head
+        if ahead := head.round_end - head.issued:
+            output.say(f"first come {ahead} pulls that are decided already")
 
 
 def resume(study: StudyName, *, storage: StorageUrl = None, json: Json = False) -> None:
