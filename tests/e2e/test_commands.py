@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
+from rich.text import Text
 
 from benchmarks import speed
 from ringfence.interfaces import reproducing
+from ringfence.interfaces.cli.app import app
 from ringfence.policies.registry import POLICIES, QUICK_POLICIES
 from tests.choosing import few_of
 from tests.e2e.command_line import Outcome, process, ringfence, ringfence_process, timeless
@@ -904,6 +907,19 @@ def test_the_version_and_the_help_are_shown() -> None:
     for command in ("paper", "simulate", "gaps", "compare", "bench"):
         assert command in text
         assert "--json" in shown(command, "--help")
+
+
+def test_help_is_shown_as_it_is_written() -> None:
+    """What stands in square brackets would be taken for a style, and left out."""
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    written = [
+        text
+        for command in commands.values()
+        for text in (command.help, *(getattr(one, "help", None) for one in command.params))
+        if text
+    ]
+    assert len(written) > 100
+    assert [Text.from_markup(text).plain for text in written] == written
 
 
 # ------------------------------------------------------------------ attributes beyond the mean

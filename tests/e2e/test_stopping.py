@@ -57,6 +57,17 @@ def test_a_run_ends_when_it_is_proven_and_says_so(folder: Path) -> None:
     assert ringfence("certify", file).code == 0
     assert ringfence("run", file).code == 0  # there is nothing more to do
     assert ringfence("status", file, "--json").document["told"] == done.document["pulls_used"]
+    assert "the study ended with a proof at 95%" in ringfence("status", file).out
+
+
+def test_items_that_were_all_seen_did_not_end_what_a_proof_ended(folder: Path) -> None:
+    file = file_in(folder, STOP + "[blocks]\nitems = 5\nscope = 'these'\n", "seen_and_proven")
+    done = ringfence("run", file, "--json")
+    assert done.document["certificate"]["status"] == "certified", done.err
+    said = ringfence("status", file).out
+    assert "all items were seen by " in said
+    assert "ended with them" not in said
+    assert "the study ended with a proof at 95%" in said
 
 
 def test_a_certificate_may_be_required_of_any_study(folder: Path) -> None:

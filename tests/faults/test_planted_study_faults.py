@@ -1127,8 +1127,8 @@ FAULTS = [
     ),
     fault(
         "an arm passes by its best constraint", ANSWERS,
-        "(draw[:, 1:] - limits)).max(axis=1)",
-        "(draw[:, 1:] - limits)).min(axis=1)",
+        "(draw[:, 1:] - limits)).max(axis=1, initial=-np.inf)",
+        "(draw[:, 1:] - limits)).min(axis=1, initial=np.inf)",
         ONE_IS_ENOUGH,
     ),
     fault(

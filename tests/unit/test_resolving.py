@@ -134,7 +134,7 @@ def test_calls_back_off_and_end_with_how_to_go_on() -> None:
     assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 5.0]
     assert scene.counts() == (0, 0, 0)
     assert "15 evaluations in a row failed, over 3 arms" in said
-    assert "none succeeded within 1 minutes" in said
+    assert "no evaluation succeeded within 1 minutes" in said
     assert "not charged" in said
     assert "run the same study again" in said
 

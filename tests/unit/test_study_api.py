@@ -1166,6 +1166,21 @@ def test_a_study_without_arms_left_stops_with_an_error(policy: str) -> None:
     assert "Study.bring" not in str(seen.value), "nothing was told that could be taken along"
 
 
+def test_a_budget_that_was_spent_too_early_is_to_be_raised() -> None:
+    study = Study.create(
+        "t", arms=ARMS, objective="maximize x", budget="0.01 USD", price="cost",
+        storage="memory://", seed=1,
+    )  # fmt: skip
+    with pytest.raises(NoAnswerError, match=r"the budget was spent too early\. Raise it") as seen:
+        study.optimize(lambda arm, seed: {"x": seed % 7, "cost": 0.004})
+    assert "Fix the evaluations" not in str(seen.value)
+    study.raise_budget("1 USD")
+    for arm in ARMS:
+        study.revive(arm)
+    assert study.optimize(lambda arm, seed: {"x": seed % 7, "cost": 0.004}) is not None
+    assert study.doctor().is_sound
+
+
 def test_arms_that_all_break_late_are_judged_by_what_was_told() -> None:
     study = make(policy="top-two", budget=60)
     warm = study.ask(1000)

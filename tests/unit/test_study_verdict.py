@@ -418,6 +418,19 @@ def test_units_do_not_matter(unit: float) -> None:
 # --------------------------------------------------------------------------------------
 
 
+def test_what_varied_is_not_said_to_be_exact_where_all_items_were_seen() -> None:
+    def optimized(cost: Callable[[int], float]) -> tuple[str, ...]:
+        study = Study.create(
+            "all", arms=["a", "b"], objective="maximize mean(x)", constraints="mean(cost) <= 1",
+            blocks={"items": 20, "scope": "these"}, budget=40, storage="memory://", seed=1,
+        )  # fmt: skip
+        study.optimize(lambda arm, item: {"x": (item + (arm == "a")) % 7, "cost": cost(item)})
+        return study.recommend().exact
+
+    assert optimized(lambda item: item / 40) == ()
+    assert optimized(lambda item: 0.5) == ("mean(cost)",)
+
+
 def test_a_metric_that_never_varies_is_exact() -> None:
     def law(arm: str, seed: int) -> dict[str, float]:
         risk = {"arm 0": 0.1, "arm 1": 0.3, "arm 2": 1.0}[arm]

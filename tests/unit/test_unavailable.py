@@ -41,6 +41,22 @@ def test_one_failure_of_a_service_stops_new_pulls_and_charges_nothing() -> None:
     assert scene.study.view().head.broken == ()
 
 
+def test_a_service_that_is_often_busy_is_named_once_a_minute() -> None:
+    scene = make()
+    for _ in range(3):
+        scene.crew.fail(scene.one(), UnavailableError("HTTP 429"))
+        scene.wait()
+        scene.crew.tell(scene.one(), GOOD)
+    scene.now += 60.0
+    scene.crew.fail(scene.one(), UnavailableError("HTTP 503"))
+    ends = "Next try in 1 s. Ctrl-C stops; nothing of it is charged."
+    assert [str(one) for one in scene.said] == [
+        f"waiting: the service is busy or down: HTTP 429. {ends}",
+        "the service answers again: going on.",
+        f"waiting: the service is busy or down: HTTP 503. {ends}",
+    ]
+
+
 def test_it_is_waited_as_long_as_the_service_says() -> None:
     scene = make()
     scene.crew.fail(scene.one(), UnavailableError("HTTP 429", retry_seconds=20))

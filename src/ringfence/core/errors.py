@@ -85,7 +85,7 @@ class OutageError(RingfenceError):
         """Keep what happened and for how long it was waited beside the remedy."""
         self.what = what
         self.minutes = minutes
-        waited = f", and none succeeded within {minutes:g} minutes" if minutes > 0 else ""
+        waited = f", and no evaluation succeeded within {minutes:g} minutes" if minutes > 0 else ""
         super().__init__(
             f"{what}{waited}. These failures are not charged, and no arm is withdrawn for them. "
             "Once evaluations work again, run the same study again: it goes on where it was."

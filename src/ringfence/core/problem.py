@@ -65,8 +65,8 @@ class Problem:
         >>> problem = rf.Problem.parse(
         ...     "maximize accuracy", ["latency < 2s", "refused <= 3%"], units={"latency": "ms"}
         ... )
-        >>> print(*problem.constraints, problem.thresholds)
-        latency <= 2 s refused <= 3% [2.00e+03 3.00e-02]
+        >>> print(*problem.constraints, problem.thresholds.tolist())
+        latency <= 2 s refused <= 3% [2000.0, 0.03]
         """
         if isinstance(constraints, str):
             constraints = [constraints]

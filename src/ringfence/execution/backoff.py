@@ -53,24 +53,32 @@ class Backoff:
 
 @dataclass(frozen=True)
 class Outage:
-    """What is waited for: how many evaluations failed in a row, over how many arms, and why."""
+    """What is waited for: how many evaluations failed in a row, over how many arms, and why.
+
+    `is_unavailable` says that the service itself said that it is busy or down.
+    """
 
     failures: int
     arms: int
     error: str
     next_try_seconds: float = 0.0
     is_over: bool = False
+    is_unavailable: bool = False
 
     @property
     def summary(self) -> str:
         """What happened, without what comes next."""
+        error = self.error.removesuffix(".")  # a sentence goes on or ends behind it
+        if self.is_unavailable:
+            return f"the service is busy or down: {error}"
         evaluations = "1 evaluation" if self.failures == 1 else f"{self.failures} evaluations"
         arms = "1 arm" if self.arms == 1 else f"{self.arms} arms"
-        error = self.error.removesuffix(".")  # a sentence goes on or ends behind it
         return f"{evaluations} in a row failed, over {arms}; the last error: {error}"
 
     def __str__(self) -> str:
         """Return it in words."""
+        if self.is_over and self.is_unavailable:
+            return "the service answers again: going on."
         if self.is_over:
             return f"evaluations succeed again, after {self.failures} that failed: going on."
         return (

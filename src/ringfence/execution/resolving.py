@@ -74,9 +74,10 @@ class Resolver:
         self._recorded: set[int] = set()  # pulls of the row whose failures are on disk
         self._given_back = 0
         self._error = ""
+        self._is_unavailable = False  # whether that error says so of its service
         # In an outage:
         self._began = self._wait = self._next_try = self._next_word = 0.0
-        self._is_spent = False
+        self._is_spent = self._is_said = False
         self._tries = 0
         self._in_outage: set[int] = set()  # pulls that were given back
         self._again: set[int] = set()  # those of outages that are over
@@ -98,7 +99,7 @@ class Resolver:
         with self._lock:
             self._calls.recall((pull.number, pull.arm) for pull in left)
             self._recorded.update(pull.number for pull in left)
-            self._error = one_line(left[-1].error or "")
+            self._error, self._is_unavailable = one_line(left[-1].error or ""), False
         self._look()
         return self._calls.is_on
 
@@ -167,7 +168,7 @@ class Resolver:
             if is_over:
                 self._again |= self._in_outage - {pull.number}
                 self._in_outage.clear()
-        if before is not None and is_over:
+        if before is not None and is_over and self._is_said:
             self._say(replace(before, is_over=True))
 
     def fail(self, pull: PullFact, error: EvaluationError) -> str:
@@ -191,7 +192,7 @@ class Resolver:
             self._leave(call)
             return became
         with self._lock:
-            self._error = one_line(str(error))
+            self._error, self._is_unavailable = one_line(str(error)), error.unavailable
             self._calls.fail(call, pull.number, pull.arm)
             if not is_on:
                 self._recorded.add(pull.number)
@@ -221,6 +222,7 @@ class Resolver:
         """Say what is waited for, about every minute."""
         if self._calls.is_on and self._now() >= self._next_word:
             self._next_word = self._now() + _SAY_SECONDS
+            self._is_said = True
             self._say(self._outage())
 
     def _note_once(self, notes: Sequence[str]) -> None:
@@ -247,7 +249,9 @@ class Resolver:
         self._calls.find()
         self._tries = 0
         self._probe, self._began, self._wait = None, self._now(), 0.0
-        self._next_word = self._began
+        if not self._is_unavailable:  # a service that is often busy is named once a minute
+            self._next_word = self._began
+        self._is_said = False
         self._wait_longer()
 
     def _try_later(self, pull: PullFact, error: EvaluationError) -> str:
@@ -262,7 +266,7 @@ class Resolver:
             self._leave(call)
             return "late"
         with self._lock:
-            self._error = one_line(str(error))
+            self._error, self._is_unavailable = one_line(str(error)), error.unavailable
             self._calls.fail(call, pull.number, pull.arm)
             since, begun = self._unavailable.get(pull.number, (self._now(), 0))
             if not self._calls.is_on:
@@ -352,7 +356,9 @@ class Resolver:
     def _outage(self) -> Outage:
         failures = len(self._calls.unsettled)
         wait = max(0.0, self._next_try - self._now())
-        return Outage(failures, self._calls.arms, self._error, wait)
+        return Outage(
+            failures, self._calls.arms, self._error, wait, is_unavailable=self._is_unavailable
+        )
 
 
 def _left_behind(desk: Desk) -> tuple[list[PullFact], PullFact | None]:

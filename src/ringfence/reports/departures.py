@@ -42,11 +42,16 @@ def no_answer(plan: Plan, view: View) -> str:
     if view.last is None or any(view.alive):
         return f"{words} Tell some pulls first."
     kept = " Study.bring takes what was told along." if view.told else ""
+    remedy = "Fix the evaluations, then bring arms back while pulls are left"
+    if not view.failures.any():
+        remedy = (
+            "No pull failed: the budget was spent too early. Raise it (in the study file, or "
+            "Study.raise_budget), then bring every arm back"
+        )
     return (
-        f"{words} Fix the evaluations, then bring arms back while pulls are left (ringfence revive "
-        f"{shlex.quote(name)} ARM --storage URL, or Study.revive); or begin a study of another "
-        "name, or delete this one (ringfence studies --storage URL --delete "
-        f"{shlex.quote(name)}).{kept}"
+        f"{words} {remedy} (ringfence revive {shlex.quote(name)} ARM --storage URL, or "
+        "Study.revive); or begin a study of another name, or delete this one (ringfence studies "
+        f"--storage URL --delete {shlex.quote(name)}).{kept}"
     )
 
 

@@ -57,12 +57,3 @@ def _time_in_words(seconds: float) -> str:
         if count == int(count):
             return f"{count:g} {unit}" + "s" * (count != 1)
     return f"{seconds:g} seconds"
-
-
-def exhausted_in_words(blocks: Mapping[str, Any] | None, *, finished: bool) -> str:
-    """Return which arms in the running have seen all items, as `Status` has it; else nothing."""
-    out = [] if blocks is None else blocks.get("exhausted", [])
-    if not out:
-        return ""
-    end = ": the study ended with them, whatever is left of its budget" if finished else ""
-    return f"all items were seen by {', '.join(out)}{end}"

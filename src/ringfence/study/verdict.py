@@ -293,7 +293,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
         exact=tuple(
             str(attribute)
             for attribute, silent in zip(
-                plan.problem.attributes, _never_varies(beliefs, judged), strict=True
+                plan.problem.attributes, _never_varies(plan, book, beliefs, judged), strict=True
             )
             if silent
         ),
@@ -333,9 +333,15 @@ def _name(plan: Plan, arm: int) -> str | None:
     return plan.definition.arm_names[arm] if arm >= 0 else None
 
 
-def _never_varies(beliefs: Beliefs, judged: Mask) -> Mask:
-    """Tell which attributes never varied, where more pulls would not show any event either."""
-    return np.asarray((beliefs.variances[judged].max(axis=0) == 0.0) & ~beliefs.shares)
+def _never_varies(plan: Plan, book: Book, beliefs: Beliefs, judged: Mask) -> Mask:
+    """Tell which attributes never varied, where more pulls would not show any event either.
+
+    An arm that has seen all of given items is known exactly, however much they vary.
+    """
+    silent = np.asarray((beliefs.variances[judged].max(axis=0) == 0.0) & ~beliefs.shares)
+    if plan.sharing.answers_once:
+        silent &= ~np.diagonal(book.scatters[judged], axis1=1, axis2=2).any(axis=0)
+    return silent
 
 
 def _margin(evidence: Evidence, arm: int) -> float:

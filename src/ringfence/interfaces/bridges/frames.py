@@ -30,7 +30,7 @@ def to_frame(thing: Any, *, backend: str | None = None) -> Any:
     ... )
     >>> frame = rf.to_frame(rows, backend="pandas")
     >>> list(frame.columns[:4]), len(frame)
-    (['instance', 'policy', 'budget', 'error_rate'], 4)
+    (['instance', 'policy', 'budget', 'unit'], 4)
     """
     import narwhals as nw
 

@@ -27,7 +27,7 @@ def gate(
         typer.Option(
             "--confidence",
             metavar="P",
-            help="How sure, above 0.5 and below 1; by default as [stop] has it, or 0.95.",
+            help="Above 0.5 and below 1; by default the study's stop.confidence, or 0.95.",
         ),
     ] = None,
     summary: Annotated[

@@ -291,8 +291,18 @@ def _budgets(text: str, price: str | None) -> list[float | str]:
         if any(map(str.isspace, part)):  # a unit
             found.append(part)
         else:
-            found.append(_whole(part) if price is None else float(part))
+            found.append(_whole(part) if price is None else _amount(part))
     return found
+
+
+def _amount(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"budgets holds {text!r}, which must be an amount. Write --budgets 100,200,400, or "
+            "'100 USD,200 USD'."
+        ) from None
 
 
 def _whole(text: str) -> int:

@@ -175,8 +175,9 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
     )
     from ringfence.reports.certificate import stop_in_words
     from ringfence.reports.departures import departed
+    from ringfence.reports.endings import ending_in_words
     from ringfence.reports.figures.words import moment
-    from ringfence.reports.sharing import exhausted_in_words, shared_in_words
+    from ringfence.reports.sharing import shared_in_words
     from ringfence.study.accounts import account_on
 
     known = open_study(study, storage)
@@ -210,8 +211,8 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         output.say(f"looks best: {document['arm']}{flag if has_limits else ''}")
     if shared := shared_in_words(document["blocks"]):
         output.say(f"arms share {shared}")
-    if out := exhausted_in_words(document["blocks"], finished=document["finished"]):
-        output.say(out)
+    for line in ending_in_words(known.desk.plan, view, account, document["blocks"]):
+        output.say(line)
     if document["stop"]:
         output.say(f"ends when its answer is proven: {stop_in_words(document['stop'])}")
     output.say(f"seed: {document['seed']}")

@@ -32,7 +32,7 @@ RequireCertificate = Annotated[
     bool,
     typer.Option(
         "--require-certificate",
-        help="Exit with 4 where nothing is proven, at the confidence of [stop] or 0.95.",
+        help="Exit with 4 where nothing is proven, at the study's stop.confidence, or 0.95.",
     ),
 ]
 Record = Annotated[

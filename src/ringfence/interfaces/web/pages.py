@@ -31,9 +31,10 @@ from ringfence.reports.arms_table import brief_chance
 from ringfence.reports.cards import cards_of
 from ringfence.reports.departures import no_answer, standing
 from ringfence.reports.differences import attributes_of, compared_arms
+from ringfence.reports.endings import ending_in_words
 from ringfence.reports.figures.words import moment
 from ringfence.reports.ordering import shown_arms
-from ringfence.reports.sharing import exhausted_in_words, shared_in_words
+from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.sheet import KIND_WORDS, limits_of
 from ringfence.study.accounts import account_on
 from ringfence.study.exploring import what_if
@@ -202,7 +203,9 @@ def _study_content(look: Look, *, every_arm: bool) -> dict[str, Any]:
         "shared": kind_shared(plan),
         "shares": shared_in_words(plan.sharing.plain()),
         "account": _account(look),
-        "exhausted": exhausted_in_words(look.status.blocks, finished=_ended_early(look)),
+        "endings": ending_in_words(
+            plan, look.view, account_on(plan, look.view), look.status.blocks
+        ),
     }
     if verdict is None:
         is_over = look.status.finished
@@ -264,14 +267,6 @@ def _waits(look: Look) -> list[dict[str, Any]]:
             who = "nobody; whoever asks next is given them"
         found.append({"who": f"{who}, which is gone" if gone else who, **vars(one)})
     return found
-
-
-def _ended_early(look: Look) -> bool:
-    """Tell whether a study is over although something is left of its budget."""
-    status = look.status
-    if status.accounts:
-        return status.finished and status.left > max(one.price for one in status.accounts)
-    return status.finished and status.told + status.failed < status.budget
 
 
 def _decisive(look: Look, shown: Sequence[ArmVerdict]) -> list[Round]:
