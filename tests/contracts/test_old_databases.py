@@ -16,7 +16,8 @@ from tests.contracts.places import Place
 KEPT = sorted(Path(__file__).with_name("kept").glob("*.json"))
 SHARED = [one for one in KEPT if one.stem >= "0010"]  # of these a study has items
 PRICED = [one for one in KEPT if one.stem >= "0012"]  # and one is told what its pulls cost
-TODAYS = ("0010", "0011", "0012")  # decided by the rules and the noise of today
+ENDING = [one for one in KEPT if one.stem >= "0013"]  # and one was told when it is to end
+TODAYS = ("0010", "0011", "0012", "0013")  # decided by the rules and the noise of today
 
 
 def restore(url: str, kept: Path) -> None:
@@ -48,7 +49,7 @@ def test_a_database_of_an_earlier_version_opens_and_goes_on(sql_place: Place, ke
     restore(str(sql_place.url), kept)
     storage = sql_place.open()
     further = [*["priced"] * (kept in PRICED), *["shared"] * (kept in SHARED)]
-    assert storage.names() == ["finished", "half way", *further]
+    assert storage.names() == [*["ending"] * (kept in ENDING), "finished", "half way", *further]
 
     done = rf.Study.load("finished", storage=storage)
     assert (done.doctor().problems, done.doctor().notes) == ((), ())
@@ -105,3 +106,16 @@ def test_accounts_of_an_earlier_version_are_gone_on_with(sql_place: Place, kept:
     study.optimize(lambda arm, seed: {**evaluate(arm, seed), "cost": 0.2})
     assert study.doctor().problems == ()
     assert before.spent < study.status().spent <= 4.0
+
+
+@pytest.mark.parametrize("kept", ENDING, ids=lambda one: one.stem)
+def test_what_was_said_of_the_end_by_an_earlier_version_is_gone_by(
+    sql_place: Place, kept: Path
+) -> None:
+    restore(str(sql_place.url), kept)
+    study = rf.Study.load("ending", storage=sql_place.open())
+    assert study.status().stop == {"confidence": 0.9, "within": 0.5}
+    assert [one.note for one in study.desk.head.stops] == ["", "less would do"]
+    study.optimize(evaluate)
+    assert (study.certificate().is_proven, study.status().told < 400) == (True, True)
+    assert study.doctor().problems == ()

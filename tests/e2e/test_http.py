@@ -125,9 +125,26 @@ def test_a_study_lives_from_its_creation_to_its_verdict(anywhere: Served) -> Non
     listed = {one["name"]: one for one in strict(client.get("/api/studies"))["studies"]}[name]
     assert before - 5.0 < listed.pop("created_at") < time.time()
     assert listed == {
-        "name": name, "done": 45, "in_flight": 0, "budget": 44, "finished": True,
-        "spent": 44, "unit": "pulls", "stopped_at": None, "archived_at": None,
+        "name": name, "done": 45, "in_flight": 0, "budget": 44, "unit": "pulls", "spent": 44,
+        "finished": True, "stopped_at": None, "archived_at": None,
     }  # fmt: skip
+
+
+def test_a_running_study_is_told_when_it_is_proven_enough(anywhere: Served) -> None:
+    client, at = anywhere.client, create(anywhere, new_name(), budget=30)
+    assert feed(client, at, 6) == 6
+    body = {"confidence": 0.95}
+    refused(anywhere.anyone.post(f"{at}/stop-when", json=body), 401)
+    assert strict(client.post(f"{at}/stop-when", json=body)) == {"status": "set"}
+    assert strict(client.post(f"{at}/stop-when", json=body)) == {"status": "unchanged"}
+    assert strict(client.get(at))["stop"] == {"confidence": 0.95, "within": 0.0}
+    looser = {"confidence": 0.9, "within": 0.1}
+    refused(client.post(f"{at}/stop-when", json=looser), 422, "Say why in a note")
+    refused(client.post(f"{at}/stop-when", json={"confidence": 95}), 422, "Write 0.95 for 95%")
+    noted = {**looser, "note": "a first look"}
+    assert strict(client.post(f"{at}/stop-when", json=noted)) == {"status": "set"}
+    assert strict(client.get(at))["stop"] == looser
+    assert study_at(anywhere, at).doctor().problems == ()
 
 
 def test_a_study_is_stopped_put_away_and_taken_up_again(anywhere: Served) -> None:

@@ -26,7 +26,7 @@ CALLS = {
     ("post", "/{name}/ask"), ("post", "/{name}/tell"), ("post", "/{name}/tell-many"),
     ("post", "/{name}/fail"), ("post", "/{name}/lost"), ("post", "/{name}/revive"),
     ("post", "/{name}/extend"), ("post", "/{name}/budget"),
-    ("post", "/{name}/stop"), ("post", "/{name}/resume"),
+    ("post", "/{name}/stop"), ("post", "/{name}/stop-when"), ("post", "/{name}/resume"),
     ("post", "/{name}/archive"), ("post", "/{name}/unarchive"),
     ("get", "/{name}/recommend"), ("get", "/{name}/explain"), ("get", "/{name}/what-if"),
     ("get", "/{name}/pulls"), ("get", "/{name}/export"), ("get", "/{name}/record"),

@@ -251,6 +251,21 @@ def test_a_study_is_stopped_archived_and_run_again(tmp_path: Path) -> None:
     assert "stopped" not in ringfence("status", file).out
 
 
+def test_a_running_study_is_told_when_to_end(tmp_path: Path) -> None:
+    file = str(write_study(tmp_path, budget=30, policy="top-two"))
+    ringfence("ask", file, "-n", "2")
+    said = ringfence("stop-when", file, "--confidence", "0.95").out
+    assert said.startswith("set\nends when its answer is proven: confidence 0.95\nfirst come ")
+    assert "ends when its answer is proven: confidence 0.95" in ringfence("status", file).out
+    early = ringfence("stop-when", file, "--confidence", "0.9")
+    assert (early.code, "less than the 0.95 by which the study ends" in early.err) == (2, True)
+    wide = ("stop-when", file, "--confidence", "0.9", "--within", "0.1", "--note", "in a hurry")
+    asked = {"confidence": 0.9, "within": 0.1}
+    assert document(ringfence(*wide, "--json")) == {"status": "set", "stop": asked}
+    assert ringfence(*wide).out.startswith("unchanged\n")
+    assert ringfence("doctor", file).code == 0
+
+
 def test_scripts_lose_pulls_and_bring_arms_back(tmp_path: Path) -> None:
     file = str(write_study(tmp_path, budget=30, policy="uniform", max_failures=2))
     given = document(ringfence("ask", file, "-n", "9", "--json"))["pulls"]

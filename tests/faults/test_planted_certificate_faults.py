@@ -11,6 +11,7 @@ import pytest
 
 from ringfence.core.errors import RingfenceError
 from tests.choosing import first_of, some_of
+from tests.contracts.places import Place
 from tests.faults.planting import CERTIFICATE_ROOMS, planted_certificates, require_applicable
 from tests.faults.test_planted_faults import Fault, Named, fault
 
@@ -38,6 +39,16 @@ def of(home: str, test: str, *given: object) -> Named:
     return Named(place, lambda rooms: getattr(rooms[home], test)(*given))
 
 
+@cache
+def ending(test: str, *given: object) -> Named:
+    """A contract of every storage, in memory."""
+    home = "tests.contracts.test_ending"
+    return Named(
+        f"{home.replace('.', '/')}.py::{test}",
+        lambda rooms: getattr(rooms[home], test)(Place("memory", None), *given),
+    )
+
+
 IN_ORDERS = of(
     WAGERS, "test_no_order_of_a_set_gains_on_average_where_the_claim_holds", "halves", False
 )
@@ -57,7 +68,44 @@ RARELY = of(
     "all infeasible by a hair",
 )  # fmt: skip
 
+ADDED = ending("test_a_running_study_is_told_to_end_when_its_answer_is_proven", "top-two", None)
+LOOSER = ending("test_a_looser_proof_needs_a_note_that_is_kept_and_makes_certificates_exploratory")
 FAULTS = [
+    fault(
+        "what was said later of the end is not gone by", "study.desk",
+        "plan = self.plan.under(head.stops)", "plan = self.plan",
+        ADDED,
+    ),
+    fault(
+        "an audit goes by what was said after a round", "study.audit",
+        "if stop.after < one.number", "if True",
+        ADDED,
+    ),
+    fault(
+        "a change of what ends a study does not lead to a look", "study.stopping",
+        "is_other or PROVEN in before.seen or", "False and PROVEN in before.seen or",
+        ending("test_a_change_leads_to_a_look_at_once"),
+    ),
+    fault(
+        "a looser proof needs no note", "study.ending",
+        "if is_looser and change.looking and not change.note:", "if False:",
+        LOOSER,
+    ),
+    fault(
+        "a looser proof is not said to be exploratory", CERTIFYING,
+        "is_looser = confidence < level or within > distance", "is_looser = False",
+        LOOSER,
+    ),
+    fault(
+        "a wider distance is not looser", "study.ending",
+        "change.confidence < level or change.within > distance", "change.confidence < level",
+        LOOSER,
+    ),
+    fault(
+        "a stricter proof leaves a study ended", "study.ending",
+        "head = halting.going_on(head)", "pass",
+        ending("test_a_stricter_proof_has_a_study_go_on_that_a_laxer_one_ended"),
+    ),
     fault(
         "a test advances in order of arrival", PATHS,
         "end = len(mine) if goes_on.all() else int(goes_on.argmin())",
@@ -239,7 +287,7 @@ FAULTS = [
     ),
     fault(
         "a study ends at another level than it was begun with", CERTIFYING,
-        'level, distance = fixed.get("confidence", CONFIDENCE)', "level, distance = CONFIDENCE",
+        'stop.get("confidence", CONFIDENCE), ', "CONFIDENCE, ",
         of(STOPS, "test_its_own_level_is_no_choice_after_looking"),
     ),
     fault(

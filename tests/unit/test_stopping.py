@@ -274,4 +274,6 @@ def test_its_own_level_is_no_choice_after_looking() -> None:
     study = told(made(3000, stop={"confidence": 0.9}), always(1.0))
     assert study.certificate().confidence == 0.9
     assert study.certificate().exploratory == ()
-    assert study.certificate(0.95).exploratory != ()
+    assert study.certificate(0.85).exploratory != ()
+    assert study.certificate(0.95).exploratory == (), "whoever is wrong there is wrong at 90%, too"
+    assert study.certificate(within=0.1).exploratory != ()

@@ -79,7 +79,7 @@ def _may_be_kept(plan: Plan, head: Head) -> bool:
     may_cost = (
         plan.learns_prices and plan.definition.retries > 0
     )  # what a try cost shows in no pulse
-    return not (is_own or may_cost or plan.definition.stop) and bool(_program())
+    return not (is_own or may_cost or plan.under(head.stops).stop) and bool(_program())
 
 
 @cache

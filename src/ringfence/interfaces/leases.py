@@ -61,7 +61,8 @@ class Status:
 
     Of the `budget`, in its `unit`, so much is `spent`, `reserved` for pulls in flight, and `left`;
     `accounts` are those of arms where pulls have a price. It was stopped at `stopped_at` or
-    archived at `archived_at`, in seconds since the epoch. `blocks` is what pulls of different arms
+    archived at `archived_at`, in seconds since the epoch. `stop` is what ends it by proof, as that
+    is now. `blocks` is what pulls of different arms
     share, if anything is; `exhausted` in it are the arms in the running that have no more items to
     be pulled on.
     """
@@ -84,6 +85,7 @@ class Status:
     seed: int
     stopped_at: float | None = None
     archived_at: float | None = None
+    stop: Mapping[str, Any] | None = None
     blocks: Mapping[str, Any] | None = None
     accounts: tuple[ArmAccount, ...] = ()
 

@@ -585,6 +585,35 @@ class Study(StudyViews, AsyncCalls):
         """
         return self.desk.stop()
 
+    def stop_when(self, confidence: float, *, within: float | None = None, note: str = "") -> str:
+        """Have the study end when its answer is proven, as with a `stop` from the start.
+
+        It may be said at any time: proofs hold whenever one looks. Without `within` that stays as
+        it is. A looser proof than before needs a `note` once pulls were made, and its certificates
+        are exploratory. Pulls that are decided already are made first. Returns `set` or
+        `unchanged`.
+
+        >>> import ringfence as rf
+        >>> study = rf.Study.create(
+        ...     "sooner",
+        ...     arms=["a", "b"],
+        ...     objective="maximize mean(solved)",
+        ...     constraints="mean(unsafe) <= 0.5",
+        ...     budget=400,
+        ...     storage="memory://",
+        ...     seed=1,
+        ... )
+        >>> for pull in study.ask(4):
+        ...     _ = study.tell(pull, {"solved": pull.arm == "b", "unsafe": pull.seed % 10 == 0})
+        >>> study.stop_when(0.95), study.stop_when(0.95)
+        ('set', 'unchanged')
+        >>> for pull in study.pulls():
+        ...     _ = study.tell(pull, {"solved": pull.arm == "b", "unsafe": pull.seed % 10 == 0})
+        >>> study.certificate().status, study.status().told < 400
+        ('certified', True)
+        """
+        return self.desk.stop_when(confidence, within, note)
+
     def resume(self) -> str:
         """Have a stopped study go on.
 

@@ -192,7 +192,7 @@ class StudyViews:
             outcomes = outcomes_in(self.desk)
             shared = outcomes, contents_drawn(self.desk, verdict, outcomes)
         return record_html(
-            self.desk.plan,
+            self.desk.plan.under(self.desk.head.stops),
             verdict,
             [rounds[number] for number in sorted(rounds)],
             self.observations(),
@@ -271,6 +271,7 @@ class StudyViews:
             seed=self.definition.seed,
             stopped_at=view.head.stopped_at,
             archived_at=view.head.archived_at,
+            stop=dict(self.desk.plan.under(view.head.stops).stop) or None,
             blocks=self._blocks(view),
             accounts=account.arms,
         )

@@ -1,5 +1,6 @@
 """A certificate in words, and as the document that programs read. Pure."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ringfence.core.certificate import Kind, Passage, Status
@@ -22,7 +23,7 @@ _ASSUMED = {
 }
 _EXPLORED = {
     Explored.BROUGHT: "observations were brought along, which may have shaped what was asked",
-    Explored.LEVEL: "the confidence was not fixed with the study",
+    Explored.LEVEL: "a looser proof than was fixed before the first pull was chosen after looking",
 }
 _HINDERED = {
     Hindrance.STATISTIC: "only means, shares and limits on quantiles can be proven",
@@ -35,6 +36,11 @@ _HELD = {
     Gap.LOST: "was lost",
     Gap.CANCELLED: "was cancelled",
 }
+
+
+def stop_in_words(stop: Mapping[str, Any]) -> str:
+    """Return what ends a study by proof."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in stop.items() if value)
 
 
 def certificate_document(certificate: Certificate) -> dict[str, Any]:

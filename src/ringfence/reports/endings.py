@@ -21,8 +21,8 @@ def ending_in_words(
         is_end = finished and not is_proven and _is_left(account)
         end = ": the study ended with them, whatever is left of its budget" if is_end else ""
         lines.append(f"all items were seen by {', '.join(out)}{end}")
-    if is_proven and plan.definition.stop is not None:
-        level = plan.definition.stop.get("confidence", CONFIDENCE)
+    if is_proven:
+        level = plan.under(view.head.stops).stop.get("confidence", CONFIDENCE)
         lines.append(f"the study ended with a proof at {100 * level:.6g}%")
     return lines
 

@@ -22,6 +22,7 @@ from ringfence.reports.accounts import (
     used_in_words,
 )
 from ringfence.reports.arms_table import narrow_tables, rows_of
+from ringfence.reports.certificate import stop_in_words
 from ringfence.reports.departures import departure
 from ringfence.reports.differences import (
     NOTE,
@@ -36,7 +37,7 @@ from ringfence.reports.plain import plain_pictures
 from ringfence.reports.shared_record import shared_html
 from ringfence.reports.sharing import shared_in_words
 from ringfence.reports.verdict import remarks, sentence
-from ringfence.study.facts import Definition, Round
+from ringfence.study.facts import Definition, Round, StopChange
 from ringfence.study.outcomes import Outcomes
 from ringfence.study.plan import Plan
 from ringfence.study.sharing import Sharing
@@ -109,6 +110,7 @@ def record_html(
         "" if shared is None else shared_html(verdict, *shared),
         "<h2>Fixed before the data</h2>",
         _fixed(plan, created_at, rounds[0].lag if rounds else 1),
+        _since(plan),
         "<h2>Rounds</h2>",
         _picture(pictures, "timeline"),
         _picture(pictures, "evidence"),
@@ -186,15 +188,30 @@ def _fixed(plan: Plan, created_at: float | None, lag: int) -> str:
             ["policy", f"{definition.policy}, {_as_decided(definition, lag)}"],
             ["budget at first", plan.in_words(definition.budget)],
             *([["price of a pull", prices]] if (prices := prices_in_words(definition)) else []),
-            *([["ends when proven", _stop(definition.stop)]] if definition.stop else []),
+            *([["ends when proven", stop_in_words(definition.stop)]] if definition.stop else []),
             ["seed", str(definition.seed)],
             ["created", when],
         ],
     )
 
 
-def _stop(stop: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in stop.items())
+def _asked(one: StopChange) -> str:
+    return stop_in_words({"confidence": one.confidence, "within": one.within})
+
+
+def _since(plan: Plan) -> str:
+    """Return what was said since of when the study ends by proof, and why."""
+    rows = [
+        [
+            datetime.fromtimestamp(one.at, UTC).isoformat(timespec="seconds"),
+            f"ends when proven, {_asked(one)}",
+            f"after round {one.after}" if one.looking else "before the first pull",
+            one.note or "-",
+        ]
+        for one in plan.stops
+    ]
+    told = table(["when", "what", "decided", "note"], rows)
+    return f"<h2>Changed since</h2>{told}" if rows else ""
 
 
 def _stated(definition: Definition) -> list[str]:

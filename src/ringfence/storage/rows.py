@@ -26,6 +26,7 @@ from ringfence.study.facts import (
     PullFact,
     Round,
     State,
+    StopChange,
     rejection_of,
 )
 
@@ -190,13 +191,18 @@ def head_of(what: str, row: Any) -> Head:
     for key in _MOMENTS_OF_HEAD:
         if row[key] is not None and not isinstance(row[key], int | float):
             raise _damaged(what, key, row[key])
+    try:
+        stops = tuple(StopChange(**one) for one in json.loads(row["stops"]))
+    except _UNREADABLE:
+        raise _damaged(what, "stops", row["stops"]) from None
     plain = {key: row[key] for key in (*_WHOLE_OF_HEAD, *_MOMENTS_OF_HEAD)}
-    return Head(**plain, finished=bool(row["finished"]), broken=broken)
+    return Head(**plain, finished=bool(row["finished"]), broken=broken, stops=stops)
 
 
 def head_row(head: Head) -> dict[str, Any]:
     """Return where a study stands as columns."""
-    return {**vars(head), "broken": json.dumps(head.broken)}
+    stops = json.dumps([vars(one) for one in head.stops])
+    return {**vars(head), "broken": json.dumps(head.broken), "stops": stops}
 
 
 def pull_row(pull: PullFact) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD = "0012"
+HEAD = "0013"
 VERSION_TABLE = "ringfence_version"
 
 metadata = MetaData()
@@ -43,6 +43,7 @@ studies = Table(
     Column("pardons", BigInteger, nullable=False, server_default=text("0")),
     Column("stopped_at", Float),
     Column("archived_at", Float),
+    Column("stops", Text, nullable=False, server_default=text("'[]'")),  # JSON, see StopChange
 )
 
 rounds = Table(

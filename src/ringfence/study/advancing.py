@@ -68,7 +68,7 @@ def round_after(
 
 def facts_of(plan: Plan, proven: Proven) -> dict[str, object]:
     """Return what a round says of proofs, where the study ends by them."""
-    return proven.facts() if plan.definition.stop else {}
+    return proven.facts() if plan.stop else {}
 
 
 def _all_are_seen(before: Round, standing: Standing, reader: Reader) -> bool:

@@ -12,7 +12,7 @@ from ringfence.core.arrays import Integers
 from ringfence.core.noise import NOISE_EDITION
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.changing import Change, changes_of
-from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED
+from ringfence.study.deciding import ASKED, PROOFS_EDITION, SETTLED, STOP
 from ringfence.study.facts import Head, Pardon, PullFact, Round, State
 from ringfence.study.packing import is_of_other_format
 from ringfence.study.paying import reserved_of
@@ -291,7 +291,7 @@ def _is_of_other_batches(one: Round, again: Round) -> bool:
 
 def _is_of_other_proofs(plan: Plan, one: Round) -> bool:
     """Tell whether a round was decided when proofs, or what they ask for, were other ones."""
-    return bool(plan.definition.stop) and one.seen.get("proofs", 1) != PROOFS_EDITION
+    return bool(plan.stop) and one.seen.get("proofs", 1) != PROOFS_EDITION
 
 
 def _notes(others: Mapping[str, Sequence[int]]) -> list[str]:
@@ -332,7 +332,8 @@ def _decisions(
         granted = sum(pardon.after < one.number for pardon in pardons)
         then = Head(int(one.seen["budget"]), one.number - 1, one.first - 1, pardons=granted)
         known = min(then.issued, resolved)
-        again = round_after(plan, before, reader, ledger, then, resolved=known, lag=one.lag)
+        under = plan.under(tuple(stop for stop in head.stops if stop.after < one.number))
+        again = round_after(under, before, reader, ledger, then, resolved=known, lag=one.lag)
         if again is None:
             problems.append(f"round {one.number} was decided from pull {known + 1}, which is open")
             break
@@ -340,8 +341,10 @@ def _decisions(
             problems.append(f"the pulls up to round {tally.through} add up to another tally")
         if _is_of_another_rule(plan, one):
             again = _with_choice(again, one)
+        if one.seen.get(STOP, plan.definition.stop) != under.stop:
+            problems.append(f"round {one.number} went by another stop than was said by then")
         wrong = _differences(one, again)
-        if wrong and _is_of_other_proofs(plan, one):
+        if wrong and _is_of_other_proofs(under, one):
             again = _with_proofs(again, one)
             others[_PROOFS].append(one.number)
             wrong = _differences(one, again)

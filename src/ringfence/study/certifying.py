@@ -5,9 +5,10 @@ touch policies and core.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -51,11 +52,10 @@ def proof_of(
 ) -> Proof:
     """Return what is proven by all pulls of a study, in the order of their numbers.
 
-    At the confidence that the study was begun with, and `within` its distance, unless others are
-    given. `brought` observations came along with it.
+    At the confidence by which the study ends, and `within` its distance, unless others are given.
+    `brought` observations came along with it.
     """
-    fixed = plan.definition.stop
-    level, distance = fixed.get("confidence", CONFIDENCE), fixed.get("within", 0.0)
+    level, distance = asked_of(plan.stop)
     confidence = level if confidence is None else confidence
     within = distance if within is None else within
     require_level(confidence)
@@ -75,7 +75,7 @@ def proof_of(
         answer=answer,
         rests_on=rests_on_of(prover),
         assumes=assumed_of(plan, prover),
-        exploratory=explored_of(plan, confidence, brought),
+        exploratory=explored_of(plan, confidence, within, brought),
         open=tuple(question_of(plan, prover, paths, test) for test in conclusion.open),
         settled=tuple(question_of(plan, prover, paths, test) for test in conclusion.settled),
         pulls_used=int(np.count_nonzero(harvest.is_told | harvest.is_failed & harvest.is_charged)),
@@ -195,10 +195,26 @@ def assumed_of(
     return tuple(dict.fromkeys(found))
 
 
-def explored_of(plan: Plan, confidence: float, brought: int) -> tuple[Explored, ...]:
-    """Return what may have been chosen after looking."""
-    level = plan.definition.stop.get("confidence", CONFIDENCE)
-    return (*[Explored.BROUGHT] * bool(brought), *[Explored.LEVEL] * (confidence != level))
+def asked_of(stop: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the confidence of a `stop`, and within what; the usual ones where there is none."""
+    return stop.get("confidence", CONFIDENCE), stop.get("within", 0.0)
+
+
+def explored_of(plan: Plan, confidence: float, within: float, brought: int) -> tuple[Explored, ...]:
+    """Return what may have been chosen after looking.
+
+    A proof that is stricter than what was fixed before is none of that: whoever is wrong at 99% is
+    wrong at 95%, too.
+    """
+    level, distance = fixed_before_looking(plan)
+    is_looser = confidence < level or within > distance
+    return (*[Explored.BROUGHT] * bool(brought), *[Explored.LEVEL] * is_looser)
+
+
+def fixed_before_looking(plan: Plan) -> tuple[float, float]:
+    """Return the confidence, and within what, that were chosen before any pull."""
+    unseen = [one for one in plan.stops if not one.looking]
+    return (unseen[-1].confidence, unseen[-1].within) if unseen else asked_of(plan.definition.stop)
 
 
 def question_of(plan: Plan, prover: Prover, paths: Sequence[Walked], test: Step) -> ProofStep:

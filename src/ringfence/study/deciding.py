@@ -45,6 +45,7 @@ from ringfence.study.standing import Standing
 SETTLED = "settled"  # the key of a round that says which arms get no more
 PROOFS_EDITION = 2  # raise it with whatever proves, or asks, otherwise; the first did not say so
 ASKED = "asked"  # the key of a round that says which questions are open
+STOP = "stop"  # the key of a round that says what was said later of the end
 
 
 def next_round(
@@ -93,7 +94,7 @@ def next_round(
         return _round(plan, before, phase, allocation, alive, left, seen)
     phases = plan.opening(standing.budget, standing.prices).phases
     is_other = standing.budget != before.seen["budget"] or standing.back or opening
-    if phases and (is_other or plan.definition.stop or plan.learns_prices):
+    if phases and (is_other or plan.stop or plan.learns_prices):
         allocation = _phase_allocation(plan, phases, before.phase, before, alive, standing, opening)
         if sum(allocation) > 0:
             allocation = _step(plan, before, allocation, opening)
@@ -143,8 +144,10 @@ def _situation(
     }
     if plan.learns_prices:
         seen |= {PRICES: list(standing.prices), RESERVES: list(standing.reserves)}
-    if plan.definition.stop:
+    if plan.stop:
         seen["proofs"] = PROOFS_EDITION
+    if plan.stops:
+        seen[STOP] = dict(plan.stop)
     if before is not None and before.lag > 1:
         seen |= {"lag": before.lag, "through": through}
     return seen
@@ -385,7 +388,7 @@ def _step(
     There it is a hundredth of the pulls so far, evenly, and some pulls at least: the rest of the
     phase follows.
     """
-    if not plan.definition.stop:
+    if not plan.stop:
         return allocation
     so_far = 0 if before is None else before.end
     size = max(STEP, plan.definition.batch, so_far // 100)

@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any
 
 from ringfence.core.errors import InputError, LeaseError, ToldOtherwiseError
-from ringfence.study import halting
+from ringfence.study import ending, halting
 from ringfence.study.advancing import resolved_through, round_after
 from ringfence.study.facts import Head, Kept, PastFact, PullFact, Round, State
 from ringfence.study.failing import is_broken, stand_in
@@ -227,11 +227,12 @@ class Desk:
 
         Return where the study stands then, and what was read.
         """
+        plan = self.plan.under(head.stops)
         before = ledger.round(head.round) if head.round >= 0 else None
         resolved = resolved_through(ledger, head)
         lag = first_lag(self.plan, workers, head.budget) if before is None else before.lag
         reader = furthest(reader, ledger, head).copied()
-        decided = round_after(self.plan, before, reader, ledger, head, resolved=resolved, lag=lag)
+        decided = round_after(plan, before, reader, ledger, head, resolved=resolved, lag=lag)
         if decided is None:
             return None
         ledger.add_round(decided)
@@ -418,6 +419,14 @@ class Desk:
         """Issue nothing more and decide no further round, until somebody has the study go on."""
         with self.storage.writing(self.name) as ledger:
             return halting.stop(ledger, self._now(ledger))
+
+    def stop_when(self, confidence: float, within: float | None = None, note: str = "") -> str:
+        """Have the study end when its answer is proven so; a looser proof needs a note."""
+        with self.storage.writing(self.name) as ledger:
+            return ending.stop_when(
+                self.plan, ledger, self._now(ledger),
+                confidence=confidence, within=within, note=note,
+            )  # fmt: skip
 
     def resume(self) -> str:
         """Go on after a stop."""

@@ -390,12 +390,29 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class StopChange:
+    """What ends a study by proof from the decision after round `after` on.
+
+    Where it is looser than before, a `note` says why. It was chosen `looking` where pulls had been
+    issued by then.
+    """
+
+    after: int
+    at: float
+    confidence: float
+    within: float
+    note: str = ""
+    looking: bool = True
+
+
+@dataclass(frozen=True)
 class Head:
     """Where a study stands. `issued` pulls exist; those of this round end before `round_end`.
 
     `unresolved` pulls are neither told nor failed. `charged` is what the pulls that this round was
     decided from took of the budget. `broken` arms failed too often in a row. `pardons` counts those
-    that were granted. Somebody stopped it at `stopped_at`, or put it away at `archived_at`.
+    that were granted. Somebody stopped it at `stopped_at`, or put it away at `archived_at`. `stops`
+    are what ends it by proof, where that was said or changed since it was created.
     """
 
     budget: int
@@ -409,6 +426,7 @@ class Head:
     pardons: int = 0
     stopped_at: float | None = None
     archived_at: float | None = None
+    stops: tuple[StopChange, ...] = ()
 
     @property
     def is_stopped(self) -> bool:

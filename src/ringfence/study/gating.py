@@ -70,7 +70,7 @@ def gate_of(
 ) -> Gate:
     """Return what is proven of one arm by all pulls of a study, in the order of their numbers."""
     if confidence is None:
-        confidence = plan.definition.stop.get("confidence", CONFIDENCE)
+        confidence = plan.stop.get("confidence", CONFIDENCE)
     require_level(confidence)
     if not plan.problem.constraints:
         raise InputError(
@@ -87,7 +87,7 @@ def gate_of(
         confidence=confidence,
         rests_on=rests_on_of(prover, first=1),
         assumes=assumed_of(plan, prover, first=1),
-        exploratory=explored_of(plan, confidence, brought),
+        exploratory=explored_of(plan, confidence, 0.0, brought),
         open=tuple(question_of(plan, prover, paths, test) for test in found.open),
         settled=tuple(question_of(plan, prover, paths, test) for test in found.settled),
         pulls_used=int(np.count_nonzero(harvest.is_told | harvest.is_failed & harvest.is_charged)),

@@ -68,7 +68,6 @@ class Lookout:
         self._errors: dict[tuple[int, int], str] = {}  # of arms withdrawn in a round
         self._begun = Begun()
         self._one_reads = Lock()
-        self._proves = bool(plan.definition.stop)
 
     def keep(self, reader: Reader) -> None:
         """Go on from what was read, where that is further."""
@@ -109,7 +108,9 @@ class Lookout:
                 lost=reader.lost,
                 errors=self._last_errors(reader, ledger),
                 failures=reader.failures,
-                harvest=ledger.harvest(1, head.issued) if samples and self._proves else None,
+                harvest=ledger.harvest(1, head.issued)
+                if samples and self.plan.under(head.stops).stop
+                else None,
                 paid=reader.paid,
                 open=None if self.plan.pricing is None else reserved_of(self.plan, ledger),
             )

@@ -4,8 +4,8 @@ Everything here follows from the definition alone, and from functions that were 
 policies and core.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ from ringfence.study.facts import (
     FAILED_METRIC,
     Definition,
     Round,
+    StopChange,
 )
 from ringfence.study.patience import Patient, Quicken
 from ringfence.study.sharing import Sharing
@@ -40,12 +41,16 @@ from ringfence.study.sharing import Sharing
 
 @dataclass(frozen=True)
 class Plan:
-    """A definition made ready to decide: its problem, its policy, its order of arms."""
+    """A definition made ready to decide: its problem, its policy, its order of arms.
+
+    `stops` are what was said since of when the study ends by proof.
+    """
 
     definition: Definition
     problem: Problem
     policy: Policy
     quicken: Quicken | None = None
+    stops: tuple[StopChange, ...] = ()
 
     @classmethod
     def of(
@@ -74,8 +79,28 @@ class Plan:
         """The course of its policy, for what is asked."""
         shares, hours = self.sharing.blocks_of_truth is not None, self.sharing.has_hours
         return self.policy.course_for(
-            self.problem.question, shares=shares, hours=hours, proves=bool(self.definition.stop)
+            self.problem.question, shares=shares, hours=hours, proves=bool(self.stop)
         )
+
+    @cached_property
+    def stop(self) -> Mapping[str, Any]:
+        """What ends the study by proof, as it is now."""
+        if not self.stops:
+            return self.definition.stop
+        latest = self.stops[-1]
+        changed = {"confidence": latest.confidence, "within": latest.within}
+        return {**self.definition.stop, **changed}
+
+    def under(self, stops: tuple[StopChange, ...]) -> "Plan":
+        """Return the plan with what was said of proofs by some moment."""
+        if stops == self.stops:
+            return self
+        return self._others.setdefault(stops, replace(self, stops=stops))
+
+    @cached_property
+    def _others(self) -> dict[tuple[StopChange, ...], "Plan"]:
+        """The same plan under other stops: what they have worked out is kept."""
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: what follows from it is worked out again."""

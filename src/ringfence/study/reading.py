@@ -517,6 +517,7 @@ def pulse_of(created_at: float, head: Head, brought: int) -> str:
         for kind, at in (("s", head.stopped_at), ("a", head.archived_at))
         if at is not None
     ]
+    marks += [f"p{len(head.stops)}"] if head.stops else []
     return "-".join(map(str, (*parts, len(head.broken), brought, head.pardons, *marks)))
 
 

@@ -23,7 +23,7 @@ from ringfence.study.certifying import (
     grounds_before,
     proof_of,
 )
-from ringfence.study.deciding import ASKED, SETTLED
+from ringfence.study.deciding import ASKED, SETTLED, STOP
 from ringfence.study.facts import Round
 from ringfence.study.paths import Gap, Walked
 from ringfence.study.plan import Plan
@@ -34,7 +34,7 @@ PROVEN = "proven"  # the key of a last round that says which status ended the st
 
 def require_stop(plan: Plan) -> None:
     """Refuse a `stop` that cannot be: by which no study ever ends, or that proves nothing."""
-    stop = plan.definition.stop
+    stop = plan.stop
     if not stop:
         return
     require_level(stop.get("confidence", CONFIDENCE), key="stop.confidence")
@@ -98,11 +98,13 @@ class Proven:
 def what_is_proven(plan: Plan, ledger: Ledger, before: Round, through: int) -> Proven:
     """Return what is proven by the pulls up to number `through`, which must be resolved.
 
-    Nothing ends the study, and the same questions are open as `before`, until one is to look again.
+    Nothing ends the study, and the same questions are open as `before`, until one is to look again:
+    when there is enough more to see, or when another proof is asked for than before.
     """
-    if not plan.definition.stop:
+    if not plan.stop:
         return Proven()
-    if not (PROVEN in before.seen or is_due(before.through, through)):
+    is_other = before.seen.get(STOP, plan.definition.stop) != plan.stop
+    if not (is_other or PROVEN in before.seen or is_due(before.through, through)):
         return Proven.from_facts(before.seen)
     proof = proof_of(plan, ledger.harvest(1, through))
     found = proof.conclusion

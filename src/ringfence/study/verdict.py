@@ -203,6 +203,7 @@ def verdict_of(plan: Plan, view: View, *, among: Mask | None = None) -> Verdict:
     There must be such an arm: reports say in words why there is none. What is proven decides, but
     `among` some arms nothing is looked for.
     """
+    plan = plan.under(view.head.stops)
     head, book, snapshot = view.head, view.book, view.snapshot
     alive = in_the_running(view) if among is None else among
     if not alive.any():

@@ -24,7 +24,8 @@ from tests.contracts.kill_worker import evaluate
 def make_studies(url: str) -> None:
     """Make a study that is finished, and one in the middle of its work, with all kinds of facts.
 
-    A third shares items among its arms, and a fourth is told what its pulls cost.
+    A third shares items among its arms, a fourth is told what its pulls cost, and a fifth was told
+    twice when it is to end.
     """
     common: dict[str, Any] = {
         "objective": "minimize mean(loss)",
@@ -68,6 +69,14 @@ def make_studies(url: str) -> None:
     tried, dropped = priced.ask(2)
     priced.fail(tried, "it may work", cost=0.07)
     priced.fail(dropped, "it broke", retry=False)
+    ending = rf.Study.create(
+        "ending", arms=["one", "two"], budget=400, policy="top-two",
+        noise={"loss": {"bounds": [-9, 9]}, "risk": {"bounds": [-9, 9]}}, **common,
+    )  # fmt: skip
+    ending.stop_when(0.99)
+    for pull in ending.ask(12):
+        ending.tell(pull, evaluate(pull.arm, pull.seed))
+    ending.stop_when(0.9, within=0.5, note="less would do")
     half.desk.storage.keep("half way", Kept("verdict", "of another moment", b"{}"))
 
 

@@ -56,6 +56,7 @@ for _command in (
     study.studies,
 ):  # fmt: skip
     app.command(_command.__name__)(_command)
+app.command("stop-when")(halting.stop_when)
 app.command("serve")(serve.serve)
 app.command("figure")(figure.figure)
 app.command("bench")(bench.bench)

@@ -173,6 +173,7 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         account_rows,
         exceeded_in_words,
     )
+    from ringfence.reports.certificate import stop_in_words
     from ringfence.reports.departures import departed
     from ringfence.reports.endings import ending_in_words
     from ringfence.reports.figures.words import moment
@@ -212,6 +213,8 @@ def status(study: StudyName, *, storage: StorageUrl = None, json: Json = False) 
         output.say(f"arms share {shared}")
     for line in ending_in_words(known.desk.plan, view, account, document["blocks"]):
         output.say(line)
+    if document["stop"]:
+        output.say(f"ends when its answer is proven: {stop_in_words(document['stop'])}")
     output.say(f"seed: {document['seed']}")
 
 

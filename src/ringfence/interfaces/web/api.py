@@ -247,6 +247,20 @@ def stop(body: shapes.Nothing, study: AnyStudy) -> Response:
 
 
 @router.post(
+    "/studies/{name}/stop-when",
+    tags=["write"],
+    summary="End a study by proof",
+    response_model=shapes.BecameEnding,
+    responses=_WRITE,
+    dependencies=_TOKEN,
+)
+def stop_when(body: shapes.StopWhen, study: AnyStudy) -> Response:
+    """End it when its answer is proven so; a looser proof than before needs a note."""
+    became = study.stop_when(body.confidence, within=body.within, note=body.note)
+    return StrictJson({"status": became})
+
+
+@router.post(
     "/studies/{name}/resume",
     tags=["write"],
     summary="Have a stopped study go on",

@@ -270,6 +270,9 @@ class Status(BaseModel):
     seed: int
     stopped_at: Annotated[float | None, Field(description=_WHEN_STOPPED)]
     archived_at: Annotated[float | None, Field(description=_WHEN_ARCHIVED)]
+    stop: Annotated[
+        dict[str, Any] | None, Field(description="What ends it by proof, as that is now.")
+    ]
     blocks: Annotated[
         dict[str, Any] | None,
         Field(
@@ -372,6 +375,23 @@ class Nothing(BaseModel):
     """An empty object: the address says it all."""
 
     model_config = _BODY
+
+
+class StopWhen(BaseModel):
+    """What is to end a study by proof from now on."""
+
+    model_config = _BODY
+    confidence: Annotated[Number, Field(examples=[0.95])]
+    within: Annotated[
+        Number | None, Field(description="What is as good; null leaves it as it is.")
+    ] = None
+    note: Annotated[Text, Field(description="Why it may be looser than before.")] = ""
+
+
+class BecameEnding(BaseModel):
+    """What became of a study that is to end by proof."""
+
+    status: Literal["set", "unchanged"]
 
 
 class BecameStopped(BaseModel):
