@@ -19,7 +19,7 @@ def test_every_policy_is_fought_and_every_kind_by_several() -> None:
     assert len({one.name for one in found}) == len(found)
     assert {policy for one in found for policy in one.asked["policies"]} == {
         policy.name for policy in policies_for(BEST_FEASIBLE)
-    }
+    } - {"va-lucb"}, "which is made to stop by a proof, not for a budget"
     assert {family.name for family in FAMILIES} >= {family for family, _, _ in KINDS}
     for one in found:
         policies = one.asked["policies"]
