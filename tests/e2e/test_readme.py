@@ -5,6 +5,7 @@ Commands simulate less than a reader's. `examples` is at hand. Lines with `make`
 
 import contextlib
 import io
+import json
 import os
 import re
 import sys
@@ -178,6 +179,7 @@ def test_commands_run(written: Path, folder: Path) -> None:
     lines = [line for block in found if block.language in SHELL for line in commands(block)]
     assert lines, f"{written} has no ringfence command"
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    (folder / "models.toml").write_text(priced_models())
     for line in lines:
         words = ("bash", "-o", "pipefail", "-c", in_short(line))
         done = process(*words, environment=variables, folder=folder)
@@ -188,6 +190,15 @@ def shown_instances() -> list[dict[str, Any]]:
     """Return the problems that the page on instance files shows."""
     found = blocks(INSTANCES.read_text(encoding="utf-8"))
     return [tomllib.loads(block.text) for block in found if block.language == "toml"]
+
+
+def priced_models() -> str:
+    """Return the first of them, with a price for each arm."""
+    text = blocks(INSTANCES.read_text(encoding="utf-8"))[0].text
+    prices = (
+        f"{json.dumps(arm)} = {cost}" for cost, arm in enumerate(tomllib.loads(text)["arms"], 1)
+    )
+    return f"price = {{ {', '.join(prices)} }}\n{text}"
 
 
 def test_instances_are_instances() -> None:
