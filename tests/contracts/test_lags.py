@@ -110,7 +110,9 @@ def test_a_withdrawal_acts_on_what_is_not_decided_in_any_order(
         for turn in range(4):
             storage = MemoryStorage()
             found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
-            used = replace(found.verdict, pulls_used=wanted.verdict.pulls_used)
+            used = replace(
+                found.verdict, pulls_used=wanted.verdict.pulls_used, account=wanted.verdict.account
+            )
             assert_same(replace(found, verdict=used), wanted)
         for number, one in left:
             assert one.cause == Cause.FAILING
@@ -132,7 +134,9 @@ def test_lost_pulls_and_stand_ins_give_the_same_in_any_order(
     for turn in range(4):
         storage = MemoryStorage()
         found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
-        used = replace(found.verdict, pulls_used=wanted.verdict.pulls_used)
+        used = replace(
+            found.verdict, pulls_used=wanted.verdict.pulls_used, account=wanted.verdict.account
+        )
         assert_same(replace(found, verdict=used), wanted)
 
 

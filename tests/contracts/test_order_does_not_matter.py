@@ -275,7 +275,9 @@ def test_an_arm_that_breaks_leaves_the_same_in_any_order(
         storage = MemoryStorage()
         found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
         # How many pulls of the broken arm were evaluated is the one thing that may differ.
-        used = replace(found.verdict, pulls_used=wanted.verdict.pulls_used)
+        used = replace(
+            found.verdict, pulls_used=wanted.verdict.pulls_used, account=wanted.verdict.account
+        )
         assert_same(replace(found, verdict=used), wanted)
 
 
@@ -294,7 +296,9 @@ def test_lost_pulls_lengthen_no_run_of_failures_and_end_none(policy: str, batch:
     for turn in range(4):
         storage = MemoryStorage()
         found = Muddle(definition, world, lambda held=storage: held, turn).run()  # type: ignore[misc]
-        used = replace(found.verdict, pulls_used=wanted.verdict.pulls_used)
+        used = replace(
+            found.verdict, pulls_used=wanted.verdict.pulls_used, account=wanted.verdict.account
+        )
         assert_same(replace(found, verdict=used), wanted)
 
 

@@ -401,6 +401,7 @@ def ringfence_charts() -> dict[str, Spec]:
         "policy": "constrained-sr",
         "instance": "paper-3",
         "budget": 3_684,
+        "unit": "pulls",
         "target_error": 1e-4,
         "oracle_rate": 0.004,
         "curve": curve,

@@ -122,12 +122,18 @@ def test_python_blocks_run(written: Path) -> None:
             assert said.getvalue().splitlines() == promised
 
 
+def replays(*, shared: bool) -> list[str]:
+    """Return the commands on the page on replay, of tables whose arms share items or not."""
+    written = (ROOT / "docs/howto/replay.md").read_text("utf-8")
+    lines = (line for block in blocks(written) for line in commands(block))
+    return [line for line in lines if ("--item" in line) == shared]
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_page_on_replay_writes_the_table_that_its_command_reads(tmp_path: Path) -> None:
     written = ROOT / "docs/howto/replay.md"
     test_python_blocks_run(written)
-    lines = [line for block in blocks(written.read_text("utf-8")) for line in commands(block)]
-    absolute, relative = lines
+    absolute, relative = lines = replays(shared=False)
     tried = few_of(lines, relative)  # the other compiles every policy
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for line in tried:
@@ -148,6 +154,13 @@ def test_the_page_on_coding_agents_writes_the_table_that_its_command_reads(tmp_p
     assert done.code == 0, done.err
     assert "steady is the best feasible arm" in done.out
     assert "by 200 items (task), which each of 4 arms has" in done.out
+    (tmp_path / "agents.csv").rename(tmp_path / "log.csv")
+    money, proof = lines = replays(shared=True)
+    for other in few_of(lines, money):  # the other compiles a proof
+        done = process("bash", "-c", other, environment=variables, folder=tmp_path)
+        assert done.code == 0, done.err
+        assert ("a certificate at 95% takes" in done.out) == (other == proof)
+        assert ("USD; uniform needs" in done.out) == (other == money)
     with_item = re.findall(r"top-two is right 95% of the time with ([\d,]+) pulls", done.out)
     assert with_item, done.out
 
@@ -179,8 +192,10 @@ def shown_instances() -> list[dict[str, Any]]:
 
 def test_instances_are_instances() -> None:
     contents = shown_instances()
-    assert len(contents) == 3
+    assert len(contents) == 4
     for content in contents:
+        if content.keys() == {"price"}:
+            continue
         assert Instance.from_dict(content).hardness.arms
 
 

@@ -34,7 +34,7 @@ def test_a_database_file_is_a_storage(tmp_path: Path) -> None:
     path = tmp_path / "some.db"
     path.touch()
     assert _place(str(path), None) == (f"sqlite:///{path}", {})
-    with pytest.raises(InputError, match="no --storage"):
+    with pytest.raises(InputError, match="without --storage"):
         _place(str(path), "sqlite:///other.db")
 
 

@@ -390,7 +390,6 @@ def test_a_search_in_a_storage_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
         ({"constraints": ["mean(recal) >= 0.5"]}, "metric 'recal' is not measured.*Add a scorer"),
         ({"scoring": {"fit_time": "accuracy"}, "objective": None, "constraints": "mean(fit_time) "
           ">= 0"}, "'fit_time' is the name of a time"),
-        ({"constraints": []}, "at least one constraint"),
         ({"budget": 3}, "budget = 3 is too small for 5 arms"),
         ({"error_score": 0.0}, "error_score = 0.0 must be 'raise' or NaN"),
         ({"refit": "accuracy"}, "refit = 'accuracy' must be True, False or 'always'"),

@@ -843,7 +843,7 @@ def test_a_name_too_long_for_a_file_is_refused_as_a_name() -> None:
     [
         ({"bugdet": 3}, ["unknown key 'bugdet'", "Did you mean 'budget'"]),
         ({"budget": 3}, ["budget = 3", "at least", "Raise"]),
-        ({"budget": "60"}, ["budget = '60' must be a whole number. Write 60"]),
+        ({"budget": "60"}, ["budget = '60' must be a whole number of pulls", "Write budget = 60"]),
         ({"budget": 60.5}, ["budget = 60.5 must be a whole number. Write 60"]),
         ({"lease_seconds": "5"}, ["lease_seconds = '5' must be a number"]),
         ({"batch": 0}, ["batch = 0", "1 or more"]),

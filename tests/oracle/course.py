@@ -113,6 +113,7 @@ class _Course:
         tally.wrong[replication] = not self.optimal[answer] or flag != self.feasible
         tally.chosen[answer, int(bool(flag))] += 1
         tally.pulls[:] += self.counts
+        tally.pulled[replication] = sum(self.counts)
 
 
 def _reject_by_phase(course: _Course, policy: Any, tally: Tally) -> tuple[int, bool]:

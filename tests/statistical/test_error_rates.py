@@ -268,12 +268,12 @@ ENGINE_FAULTS = {
         "judge(tally, replication, marked, not flag,",
     ),
     "losses counted with the next phase": Edit(
-        BODY, "lost_in = step", "lost_in = min(step + 1, 1)"
+        BODY, "lost_in = phase", "lost_in = min(phase + 1, 1)"
     ),
     "survivors chosen by the first phase alone": Edit(
         BODY,
         "look(record, i, counts[i] + fresh[i], estimates)",
-        "_ = look(record, i, counts[i] + fresh[i], estimates) if step == 0 else None",
+        "_ = look(record, i, counts[i] + fresh[i], estimates) if state.phase[0] == 0 else None",
     ),
     "flag ignored in the error": Edit(
         "simulation.tally",

@@ -345,9 +345,9 @@ def test_the_arm_that_no_budget_tells_apart_is_named(
     assert str(error.value).count(" from ") == len(said)
 
 
-@pytest.mark.parametrize("target", ["0.01", None])
-def test_a_target_must_be_a_number(target: Any) -> None:
-    with pytest.raises(InputError, match="must be a number"):
+@pytest.mark.parametrize(("target", "word"), [("0.01", "must be a number"), (None, "is missing")])
+def test_a_target_must_be_a_number(target: Any, word: str) -> None:
+    with pytest.raises(InputError, match=word):
         rf.plan(two_arms(), target_error=target)
 
 

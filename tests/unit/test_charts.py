@@ -175,6 +175,7 @@ def test_other_charts_follow_the_theme_too(theme: str) -> None:
     document = {
         "policy": "top-two", "instance": "paper-3", "budget": 900, "target_error": 0.01,
         "oracle_rate": 0.005,
+        "unit": "pulls",
         "curve": [
             {"budget": budget, "error_rate": 3.0 / budget, "std_error": 0.1 / budget,
              "upper_bound": 0.9}

@@ -495,8 +495,8 @@ def complaint(
     found = error.errors()
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     place = list(first["loc"])
-    if place[:2] == ["noise", "family"]:
-        place = place[:2]  # what follows names the alternatives of its type, not keys
+    length = 2 if place[:2] == ["noise", "family"] else 1 if place[:1] == ["budget"] else len(place)
+    place = place[:length]  # what follows names the alternatives of its type, not keys
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:]
     if first["type"] == "extra_forbidden":
         known = keys.get(str(place[-2]) if len(place) > 1 else "", keys.get(str(place[0]), ()))
