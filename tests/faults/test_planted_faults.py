@@ -23,7 +23,7 @@ from tests.laws.lane_checks import check_lane_courses, check_lanes
 from tests.laws.recorded import check_engine, check_noiseless, shuffled
 from tests.laws.relative import check_relative
 from tests.laws.test_allowances import check_learning, check_schedules, check_spending
-from tests.laws.test_batches_in_groups import check_decided, check_like_arms
+from tests.laws.test_batches_in_groups import check_decided, check_like_arms, check_looked_ahead
 from tests.laws.test_degenerate_evidence import check_adaptive
 from tests.laws.test_sharing import check_joint, check_rooms
 from tests.statistical import test_error_rates as rates
@@ -370,6 +370,10 @@ GROUPS = "policies.groups"
 GROUPED = Named(
     "tests/laws/test_batches_in_groups.py::test_batches_are_decided_as_transcribed",
     lambda rooms: check_decided(rooms["policies.top_two"].POLICY),
+)
+LOOKED_AHEAD = Named(
+    "tests/laws/test_batches_in_groups.py::test_what_is_looked_ahead_at_is_as_transcribed",
+    lambda rooms: check_looked_ahead(rooms[GROUPS]),
 )
 LIKE_ARMS = Named(
     "tests/laws/test_batches_in_groups.py::test_no_arm_of_six_like_ones_gets_most_of_a_large_batch",
@@ -936,7 +940,7 @@ FAULTS = [
     fault(
         "dear pulls cost what others do", GROUPS,
         "spent += fresh[i] * price_of(seen.prices, i)", "spent += fresh[i]",
-        GROUPED,
+        LOOKED_AHEAD,
     ),
     fault(
         "moves add up over groups", GROUPS,

@@ -89,7 +89,7 @@ def tallied(policy: str, batch: int, limit: int, lag: int | None = None) -> Name
     def check(rooms: Rooms) -> None:
         room = rooms[TALLIES]
         place = rooms[PLACES].Place("memory", None)
-        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit], lag)
+        getattr(room, test)(place, policy, batch, room.OBJECTIVES[0], room.LIMITS[limit], lag, {})
 
     return Named(named(TALLIES, test), check)
 

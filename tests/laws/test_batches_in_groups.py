@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringfence.core.arrays import Floats
+from ringfence.core.chance import spin
 from ringfence.policies import groups, ocba_co, thompson, top_two
 from ringfence.policies.course import Opening
 from ringfence.policies.evidence import Evidence
@@ -104,6 +105,28 @@ def check_decided(policy: Any, *, number: int = 60, decide: Any = None) -> None:
 @pytest.mark.parametrize("policy", [top_two, ocba_co, thompson], ids=lambda one: one.POLICY.name)
 def test_batches_are_decided_as_transcribed(policy: Any) -> None:
     check_decided(policy.POLICY)
+
+
+def check_looked_ahead(room: Any, *, number: int = 100) -> None:
+    """Compare what a group is decided from with the transcription, budget and prices too."""
+    rng, met = np.random.default_rng(7), Counter[str]()
+    for _ in range(number):
+        seen = evidence(rng, int(rng.integers(2, 7)))
+        fresh, uniforms = rng.integers(0, 40, len(seen.counts)), rng.random(2)
+        ahead, state = room.make_ahead(*seen.estimates.shape), np.zeros(2)
+        room.begin_ahead(seen, uniforms, ahead)
+        spin(state, float(uniforms.sum() % 1.0))
+        found, right = room.look_ahead(seen, fresh, ahead), oracle.ahead(seen, fresh, state)
+        np.testing.assert_array_equal(found.left, right.left)
+        np.testing.assert_array_equal(found.counts, right.counts)
+        np.testing.assert_allclose(found.estimates, right.estimates, rtol=1e-9, atol=1e-9)
+        met["priced, with a budget that is left"] += len(seen.prices) > 1 and right.left[0] > 0
+        met["spent"] += right.left[0] == 0
+    assert min(met.values()) > 2, met
+
+
+def test_what_is_looked_ahead_at_is_as_transcribed() -> None:
+    check_looked_ahead(groups)
 
 
 def test_they_are_compiled_as_they_are() -> None:
