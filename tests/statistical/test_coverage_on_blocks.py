@@ -133,12 +133,12 @@ def test_what_is_shared_makes_differences_narrower() -> None:
     assert (found.widths.mean(axis=0) < 0.8).all()
 
 
-FOUND = "found = scatter(common, i, c, j, k) / unit + LENT_BLOCKS * lent[c, k]"
+FOUND = "one = (found[i, c, j, k] + LENT_BLOCKS * lent[c, k]) / blocks"
 FAULTS = {
-    "independent": ("unequal", Edit("core.sharing", FOUND, "found = 0.0")),
+    "independent": ("unequal", Edit("core.sharing", FOUND, "one = 0.0")),
     "always alike": (
         "nothing shared",
-        Edit("core.sharing", FOUND, "found = (n + LENT_BLOCKS) * (1.0 if c == k else 0.0)"),
+        Edit("core.sharing", FOUND, "one = 1.0 if c == k else 0.0"),
     ),
 }
 
