@@ -155,15 +155,15 @@ def test_the_page_on_coding_agents_writes_the_table_that_its_command_reads(tmp_p
     assert done.code == 0, done.err
     assert "steady is the best feasible arm" in done.out
     assert "by 200 items (task), which each of 4 arms has" in done.out
+    with_item = re.findall(r"top-two is right 95% of the time with ([\d,]+) pulls", done.out)
+    assert with_item, done.out
     (tmp_path / "agents.csv").rename(tmp_path / "log.csv")
     money, proof = lines = replays(shared=True)
     for other in few_of(lines, money):  # the other compiles a proof
-        done = process("bash", "-c", other, environment=variables, folder=tmp_path)
-        assert done.code == 0, done.err
-        assert ("a certificate at 95% takes" in done.out) == (other == proof)
-        assert ("USD; uniform needs" in done.out) == (other == money)
-    with_item = re.findall(r"top-two is right 95% of the time with ([\d,]+) pulls", done.out)
-    assert with_item, done.out
+        told = process("bash", "-c", other, environment=variables, folder=tmp_path)
+        assert told.code == 0, told.err
+        assert ("a certificate at 95% takes" in told.out) == (other == proof)
+        assert ("USD; uniform needs" in told.out) == (other == money)
 
 
 def test_no_row_of_a_public_table_is_on_the_page_about_it() -> None:
